@@ -1,0 +1,1 @@
+//! cephx authentication: tickets, authorizers, keyrings and capabilities, sans-io on both sides

@@ -1,0 +1,1 @@
+//! A RADOS client: async, with deadlines on every call

@@ -1,0 +1,1 @@
+//! Start and stop a mini-cluster of processes

@@ -1,0 +1,1 @@
+//! ceph.conf, options and the keyring search path

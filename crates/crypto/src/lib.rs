@@ -1,0 +1,1 @@
+//! CryptoKey: secrets together with every cipher context derived from them

@@ -1,0 +1,1 @@
+//! Typed messages: Ceph's, and Sepiola's own protobuf ones

@@ -1,0 +1,1 @@
+//! The tokio edge: listen, dial, read, write, dispatch, deadlines, throttles

@@ -1,0 +1,1 @@
+//! The monitor: a replicated state machine and the services that read it

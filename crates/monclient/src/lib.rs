@@ -1,0 +1,1 @@
+//! Monitor sessions as OSDs and clients need them: hunting, tickets, subscriptions

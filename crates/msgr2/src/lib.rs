@@ -1,0 +1,1 @@
+//! The messenger v2.1 protocol as state machines without I/O

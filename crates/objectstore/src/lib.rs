@@ -1,0 +1,1 @@
+//! ObjectStore: transactions on objects; MemStore and DiskStore; knows no network

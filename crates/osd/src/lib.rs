@@ -1,0 +1,1 @@
+//! The OSD: maps by epoch, placement groups, the op interpreter

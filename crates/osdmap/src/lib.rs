@@ -1,0 +1,1 @@
+//! OSDMap, pools, CRUSH and placement

@@ -1,0 +1,4 @@
+//! Protobuf types compiled from `proto/`: what Sepiola's daemons say to each other and write to disk.
+#![allow(missing_docs)]
+
+include!(concat!(env!("OUT_DIR"), "/sepiola.rs"));

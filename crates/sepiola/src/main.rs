@@ -1,0 +1,3 @@
+//! The `sepiola` program: one file per subcommand under `cmd/`.
+
+fn main() {}
