@@ -1,0 +1,75 @@
+//! `CEPH_ARGS` and `--option value` on the command line.
+
+use crate::conf_file::normalise;
+use crate::options::{OptionKind, option_info};
+
+/// Arguments after options of ceph.conf were taken out of them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SplitArgs {
+    /// Options by name, in order.
+    pub options: Vec<(String, String)>,
+    /// Everything else, in order.
+    pub rest: Vec<String>,
+}
+
+/// Takes `--name value`, `--name=value` and bare boolean `--name`/`--no-name` out of `args` where `name` is
+/// an option of [`crate::OPTIONS`]; leaves the rest for the program's own parser.
+pub fn split_ceph_args(args: impl IntoIterator<Item = String>) -> SplitArgs {
+    let mut split = SplitArgs::default();
+    let mut args = args.into_iter().peekable();
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            split.rest.push(arg);
+            split.rest.extend(args);
+            break;
+        }
+        let Some(flag) = arg.strip_prefix("--") else {
+            split.rest.push(arg);
+            continue;
+        };
+        let (name, inline) = match flag.split_once('=') {
+            Some((name, value)) => (normalise(name), Some(value.to_owned())),
+            None => (normalise(flag), None),
+        };
+        // These are flags of every tool, parsed with its own.
+        let own = matches!(name.as_str(), "keyring" | "host");
+        match option_info(&name) {
+            Some(info) if !own => {
+                let value = match inline {
+                    Some(value) => value,
+                    None if info.kind == OptionKind::Bool => {
+                        match args.next_if(|v| crate::value::parse_bool(v).is_some()) {
+                            Some(value) => value,
+                            None => "true".to_owned(),
+                        }
+                    }
+                    None => args.next().unwrap_or_default(),
+                };
+                split.options.push((name, value));
+            }
+            _ => split.rest.push(arg),
+        }
+    }
+    split
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(line: &str) -> SplitArgs {
+        split_ceph_args(line.split(' ').map(str::to_owned))
+    }
+
+    #[test]
+    fn options_leave_and_the_rest_stays() {
+        let s = split("-p pool --mon-host 1.2.3.4 put --ms_client_mode=secure a b --mon_allow_pool_delete");
+        assert_eq!(s.rest, ["-p", "pool", "put", "a", "b"]);
+        assert_eq!(
+            s.options,
+            [("mon_host", "1.2.3.4"), ("ms_client_mode", "secure"), ("mon_allow_pool_delete", "true")]
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+        );
+        assert_eq!(split("-- --mon-host x").rest, ["--", "--mon-host", "x"]);
+    }
+}

@@ -1,0 +1,267 @@
+//! The stack of layers.
+
+use std::{collections::BTreeMap, path::Path, path::PathBuf, time::Duration};
+
+use sepiola_wire::EntityName;
+use thiserror::Error;
+
+use crate::{
+    conf_file::{ConfFile, ConfFileError, normalise},
+    keyring_path::keyring_candidates,
+    metavariables::{expand, hostname},
+    mon_host::{MonEndpoint, ParseMonHostError, parse_mon_host},
+    options::option_info,
+    value,
+};
+
+/// Where a value comes from; a later layer wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+pub enum Layer {
+    /// What the monitors' configuration database says.
+    Monitor,
+    /// ceph.conf.
+    File,
+    /// `CEPH_ARGS` and its like.
+    Environment,
+    /// The command line.
+    CommandLine,
+    /// Changes to a running process.
+    Runtime,
+}
+
+const LAYERS: usize = Layer::Runtime as usize + 1;
+
+/// A setting that cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// ceph.conf is unreadable or malformed.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        source: ConfFileError,
+    },
+    /// A value of the wrong form.
+    #[error("option {option}: `{value}` is not {expected}")]
+    Value {
+        /// The option.
+        option: String,
+        /// Its value.
+        value: String,
+        /// The form that it needs.
+        expected: &'static str,
+    },
+    /// `mon_host` is malformed.
+    #[error(transparent)]
+    MonHost(#[from] ParseMonHostError),
+    /// Nothing says where the monitors are.
+    #[error("no monitors: give -c CEPH.CONF, -m ADDRESS, or set mon_host")]
+    NoMonitors,
+}
+
+/// The configuration of one process, for one entity.
+#[derive(Debug, Clone)]
+pub struct Config {
+    name: EntityName,
+    cluster: String,
+    layers: [BTreeMap<String, String>; LAYERS],
+}
+
+impl Config {
+    /// Defaults only, for `name` in the cluster named `ceph`.
+    pub fn new(name: EntityName) -> Self {
+        Config { name, cluster: "ceph".to_owned(), layers: Default::default() }
+    }
+
+    /// The entity that this configuration is for.
+    pub fn name(&self) -> &EntityName {
+        &self.name
+    }
+
+    /// Adds a file. Sections apply from general to specific: `global`, the type, `type.id`; later wins.
+    pub fn load_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let file = ConfFile::load(path)
+            .map_err(|source| ConfigError::File { path: path.display().to_string(), source })?;
+        if let Some(cluster) = path.file_stem().and_then(|s| s.to_str()) {
+            self.cluster = cluster.to_owned();
+        }
+        self.apply_file(&file);
+        Ok(())
+    }
+
+    /// Adds a parsed file.
+    pub fn apply_file(&mut self, file: &ConfFile) {
+        for section in ["global", self.name.kind.as_str(), &self.name.to_string()] {
+            if let Some(options) = file.section(section) {
+                self.layers[Layer::File as usize].extend(options.clone());
+            }
+        }
+    }
+
+    /// The file that is read when none is named: `CEPH_CONF`, then `/etc/ceph/ceph.conf`,
+    /// `~/.ceph/ceph.conf` and `ceph.conf` here, whichever exists first.
+    pub fn default_file() -> Option<PathBuf> {
+        if let Some(path) = std::env::var_os("CEPH_CONF") {
+            return Some(path.into());
+        }
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        [
+            Some("/etc/ceph/ceph.conf".into()),
+            home.map(|h| h.join(".ceph/ceph.conf")),
+            Some("ceph.conf".into()),
+        ]
+        .into_iter()
+        .flatten()
+        .find(|p: &PathBuf| p.exists())
+    }
+
+    /// Sets one option in a layer.
+    pub fn set(&mut self, layer: Layer, option: &str, value: impl Into<String>) {
+        self.layers[layer as usize].insert(normalise(option), value.into());
+    }
+
+    /// Replaces what the monitors said.
+    pub fn set_monitor_layer(&mut self, options: BTreeMap<String, String>) {
+        self.layers[Layer::Monitor as usize] = options;
+    }
+
+    fn raw(&self, option: &str) -> Option<&str> {
+        self.layers
+            .iter()
+            .rev()
+            .find_map(|layer| layer.get(option).map(String::as_str))
+            .or_else(|| option_info(option).map(|o| o.default))
+    }
+
+    /// The value of an option with its metavariables replaced; `None` if it is neither set nor known.
+    pub fn get(&self, option: &str) -> Option<String> {
+        self.get_nested(&normalise(option), 0)
+    }
+
+    fn get_nested(&self, option: &str, depth: usize) -> Option<String> {
+        // Options may name each other; a cycle must end.
+        const MAX_DEPTH: usize = 8;
+        if option == "host" && self.raw("host").is_none_or(str::is_empty) {
+            return Some(hostname());
+        }
+        let lookup = |o: &str| if depth < MAX_DEPTH { self.get_nested(o, depth + 1) } else { None };
+        self.raw(option).map(|value| expand(value, &self.name, &self.cluster, &lookup))
+    }
+
+    /// A text option that is not empty.
+    pub fn text(&self, option: &str) -> Option<String> {
+        self.get(option).filter(|v| !v.is_empty())
+    }
+
+    fn typed<T>(
+        &self,
+        option: &str,
+        parse: impl Fn(&str) -> Option<T>,
+        expected: &'static str,
+    ) -> Result<T, ConfigError> {
+        let value = self.get(option).unwrap_or_default();
+        parse(&value).ok_or_else(|| ConfigError::Value { option: option.to_owned(), value, expected })
+    }
+
+    /// A switch.
+    pub fn bool(&self, option: &str) -> Result<bool, ConfigError> {
+        self.typed(option, value::parse_bool, "true or false")
+    }
+
+    /// A count or a size in bytes.
+    pub fn u64(&self, option: &str) -> Result<u64, ConfigError> {
+        self.typed(option, value::parse_u64, "a number")
+    }
+
+    /// A time span.
+    pub fn duration(&self, option: &str) -> Result<Duration, ConfigError> {
+        self.typed(option, value::parse_duration, "a number of seconds")
+    }
+
+    /// A time limit, where 0 means none.
+    pub fn timeout(&self, option: &str) -> Result<Option<Duration>, ConfigError> {
+        Ok(Some(self.duration(option)?).filter(|d| !d.is_zero()))
+    }
+
+    /// The monitors.
+    pub fn mon_host(&self) -> Result<Vec<MonEndpoint>, ConfigError> {
+        let text = self.text("mon_host").ok_or(ConfigError::NoMonitors)?;
+        Ok(parse_mon_host(&text)?)
+    }
+
+    /// The first keyring of the search path that exists, `CEPH_KEYRING` before all.
+    pub fn keyring_file(&self) -> Option<PathBuf> {
+        let set_here = self.layers[Layer::CommandLine as usize].contains_key("keyring");
+        if let (false, Some(path)) = (set_here, std::env::var_os("CEPH_KEYRING")) {
+            return Some(path.into());
+        }
+        self.keyring_candidates().into_iter().find(|p| p.exists())
+    }
+
+    /// Every place where a keyring is looked for, for messages.
+    pub fn keyring_candidates(&self) -> Vec<PathBuf> {
+        keyring_candidates(&self.get("keyring").unwrap_or_default())
+    }
+
+    /// Options that are set but that Sepiola does not know, for one note at start.
+    pub fn unknown(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.layers.iter().flat_map(|l| l.keys()).filter(|n| option_info(n).is_none()).cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> Config {
+        let mut config = Config::new(EntityName::osd(sepiola_wire::OsdId(3)));
+        config.apply_file(
+            &ConfFile::parse(
+                "[osd.3]\nosd data = /three\n[global]\nosd data = /global\nlog file = $run_dir/$name.log\n\
+                 run dir = /run/$cluster\nshiny = new\n[osd]\nosd data = /osd\n[client]\nlog file = /no\n",
+            )
+            .unwrap(),
+        );
+        config
+    }
+
+    #[test]
+    fn specific_sections_and_later_layers_win() {
+        let mut config = config();
+        assert_eq!(config.text("osd data").as_deref(), Some("/three"));
+        config.set(Layer::Monitor, "osd_data", "/mon");
+        assert_eq!(config.text("osd_data").as_deref(), Some("/three"));
+        config.set(Layer::CommandLine, "osd-data", "/args");
+        assert_eq!(config.text("osd_data").as_deref(), Some("/args"));
+    }
+
+    #[test]
+    fn values_name_other_options() {
+        let mut config = config();
+        assert_eq!(config.text("log_file").as_deref(), Some("/run/ceph/osd.3.log"));
+        config.set(Layer::Runtime, "a", "$b");
+        config.set(Layer::Runtime, "b", "$a");
+        assert!(config.get("a").is_some(), "a cycle ends");
+    }
+
+    #[test]
+    fn unknown_options_are_kept_and_named() {
+        assert_eq!(config().unknown(), ["run_dir", "shiny"]);
+    }
+
+    #[test]
+    fn a_wrong_value_names_the_option() {
+        let mut config = config();
+        config.set(Layer::File, "spin_us", "fast");
+        let message = config.u64("spin_us").unwrap_err().to_string();
+        assert!(message.contains("spin_us") && message.contains("fast"), "{message}");
+        assert!(matches!(config.mon_host(), Err(ConfigError::NoMonitors)));
+    }
+}

@@ -1,0 +1,69 @@
+//! `$cluster`, `$type`, `$id`, `$name`, `$host` and `$pid` inside option values.
+
+use sepiola_wire::EntityName;
+
+/// Replaces the metavariables in `value`; anything else behind a `$` names another option, which
+/// `lookup` finds. `${name}` is the same as `$name`.
+pub(crate) fn expand(
+    value: &str,
+    name: &EntityName,
+    cluster: &str,
+    lookup: &dyn Fn(&str) -> Option<String>,
+) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let (word, tail) = match after.strip_prefix('{').and_then(|braced| braced.split_once('}')) {
+            Some(split) => split,
+            None => {
+                let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+                after.split_at(end)
+            }
+        };
+        match word {
+            "cluster" => out.push_str(cluster),
+            "type" => out.push_str(name.kind.as_str()),
+            "id" => out.push_str(&name.id),
+            "name" => out.push_str(&name.to_string()),
+            "host" => out.push_str(&hostname()),
+            "pid" => out.push_str(&std::process::id().to_string()),
+            other => match lookup(other) {
+                Some(text) => out.push_str(&text),
+                None => out.push_str(&rest[at..rest.len() - tail.len()]),
+            },
+        }
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The short host name, `localhost` where it cannot be told.
+pub(crate) fn hostname() -> String {
+    let name = std::env::var("HOSTNAME")
+        .ok()
+        .filter(|n| !n.is_empty())
+        .or_else(|| std::fs::read_to_string("/proc/sys/kernel/hostname").ok())
+        .unwrap_or_default();
+    match name.trim().split('.').next() {
+        Some(short) if !short.is_empty() => short.to_owned(),
+        _ => "localhost".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaces_metavariables_and_options() {
+        let name = EntityName::client("admin");
+        let lookup = |o: &str| (o == "run_dir").then(|| "/run".to_owned());
+        let expand = |v: &str| expand(v, &name, "ceph", &lookup);
+        assert_eq!(expand("/etc/$cluster.$name.keyring"), "/etc/ceph.client.admin.keyring");
+        assert_eq!(expand("${run_dir}/$type-$id.asok"), "/run/client-admin.asok");
+        assert_eq!(expand("$unknown/x$"), "$unknown/x$");
+    }
+}

@@ -1,0 +1,110 @@
+//! The options that Sepiola honours. Names and meanings are Ceph's; a default that differs says why.
+
+/// What a value must look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OptionKind {
+    /// Any text.
+    Text,
+    /// true or false.
+    Bool,
+    /// A count or a size in bytes.
+    UInt,
+    /// Seconds.
+    Seconds,
+}
+
+/// One option.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionInfo {
+    /// The name with underscores.
+    pub name: &'static str,
+    /// The form of its value.
+    pub kind: OptionKind,
+    /// The built-in value.
+    pub default: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+}
+
+use OptionKind::{Bool, Seconds, Text, UInt};
+
+const fn option(
+    name: &'static str,
+    kind: OptionKind,
+    default: &'static str,
+    about: &'static str,
+) -> OptionInfo {
+    OptionInfo { name, kind, default, about }
+}
+
+/// Every option, sorted by name.
+pub const OPTIONS: &[OptionInfo] = &[
+    option(
+        "auth_allow_insecure_global_id_reclaim",
+        Bool,
+        "false",
+        "never honoured: reclaim needs the old ticket",
+    ),
+    option("auth_client_required", Text, "cephx", "methods that clients offer and accept"),
+    option("auth_cluster_required", Text, "cephx", "methods between daemons"),
+    option("auth_mon_ticket_ttl", Seconds, "259200", "life of the monitors' own tickets"),
+    option("auth_service_required", Text, "cephx", "methods that services ask of clients"),
+    option("auth_service_ticket_ttl", Seconds, "3600", "life of service tickets"),
+    option("client_mount_timeout", Seconds, "10", "limit on connecting; Ceph's 300 reads as a hang"),
+    option("crypto_engine", Text, "auto", "auto, aws-lc, ring or rustcrypto"),
+    option("debug_crypto_context", Text, "cached", "cached, or per-message to show what caching is worth"),
+    option("fsid", Text, "", "the cluster's UUID"),
+    option("host", Text, "", "the short host name"),
+    option(
+        "keyring",
+        Text,
+        "/etc/ceph/$cluster.$name.keyring,/etc/ceph/$cluster.keyring,/etc/ceph/keyring,/etc/ceph/keyring.bin",
+        "where keys are looked for; the first file that exists wins",
+    ),
+    option("log_file", Text, "", "where logs go; standard error if empty"),
+    option("mon_allow_pool_delete", Bool, "false", "whether pools may be deleted"),
+    option("mon_client_hunt_interval", Seconds, "3", "time given to one round of monitors"),
+    option("mon_client_ping_interval", Seconds, "10", "time between keepalives to the monitor"),
+    option("mon_client_ping_timeout", Seconds, "30", "silence after which a monitor is dropped"),
+    option("mon_data", Text, "/var/lib/ceph/mon/$cluster-$id", "the monitor's folder"),
+    option("mon_host", Text, "", "the monitors' addresses"),
+    option("ms_bind_port_max", UInt, "7568", "last port an OSD may bind"),
+    option("ms_bind_port_min", UInt, "6800", "first port an OSD may bind; 0 lets the system choose"),
+    option("ms_client_mode", Text, "crc secure", "connection modes, clients with other daemons"),
+    option("ms_cluster_mode", Text, "crc secure", "connection modes between daemons"),
+    option("ms_connection_idle_timeout", Seconds, "900", "silence after which a connection is dropped"),
+    option("ms_connection_ready_timeout", Seconds, "10", "limit on a handshake"),
+    option("ms_mon_client_mode", Text, "secure crc", "connection modes, clients with monitors"),
+    option("ms_mon_cluster_mode", Text, "secure crc", "connection modes, daemons with monitors"),
+    option("ms_mon_service_mode", Text, "secure crc", "connection modes that monitors offer to others"),
+    option("ms_service_mode", Text, "crc secure", "connection modes that services allow clients"),
+    option("objecter_inflight_op_bytes", UInt, "104857600", "payload bytes a client keeps in flight"),
+    option("objecter_inflight_ops", UInt, "1024", "operations a client keeps in flight"),
+    option("osd_data", Text, "/var/lib/ceph/osd/$cluster-$id", "the OSD's folder"),
+    option("osd_objectstore", Text, "mem", "the store behind an OSD"),
+    option("osd_pool_default_pg_num", UInt, "32", "placement groups of a new pool"),
+    option("osd_pool_default_size", UInt, "1", "copies; Sepiola does not replicate yet"),
+    option("public_addr", Text, "", "the address a daemon binds; loopback if empty"),
+    option("rados_mon_op_timeout", Seconds, "10", "limit on a monitor command; 0 waits for ever"),
+    option("rados_osd_op_timeout", Seconds, "30", "limit on an object operation; 0 waits for ever"),
+    option("spin_us", UInt, "0", "microseconds to spin on a socket before sleeping"),
+];
+
+/// The option with this name, in its underscore form.
+pub fn option_info(name: &str) -> Option<&'static OptionInfo> {
+    OPTIONS.binary_search_by(|o| o.name.cmp(name)).ok().map(|i| &OPTIONS[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_so_that_lookup_works() {
+        assert!(OPTIONS.is_sorted_by(|a, b| a.name < b.name));
+        for o in OPTIONS {
+            assert_eq!(option_info(o.name).map(|i| i.name), Some(o.name));
+        }
+    }
+}
