@@ -1,1 +1,4 @@
-//! The monitor: a replicated state machine and the services that read it
+//! The monitor: a replicated state machine and the services that read it.
+#![forbid(unsafe_code)]
+
+pub mod log;
