@@ -81,8 +81,10 @@ impl CryptoKey {
 
     /// Reads the text form of keyrings. Bytes behind the secret are refused.
     pub fn from_base64(text: &str) -> Result<Self, KeyError> {
-        let bytes = Zeroizing::new(STANDARD.decode(text).map_err(|_| KeyError::Base64)?);
-        let mut r = Reader::new(&bytes);
+        // Into a buffer that is wiped even when the text turns out to be wrong near its end.
+        let mut bytes = Zeroizing::new(vec![0; base64::decoded_len_estimate(text.len())]);
+        let len = STANDARD.decode_slice(text, &mut bytes).map_err(|_| KeyError::Base64)?;
+        let mut r = Reader::new(&bytes[..len]);
         let key = Self::read(&mut r)?;
         if r.is_empty() { Ok(key) } else { Err(KeyError::Length) }
     }
@@ -233,5 +235,24 @@ impl Decode for CryptoKey {
             KeyError::UnknownType(_) => DecodeError::Invalid("unknown key type"),
             _ => DecodeError::Invalid("malformed key"),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::ZeroizeOnDrop;
+
+    use super::*;
+
+    /// Holds as long as the ciphers' zeroize features are on.
+    #[test]
+    fn every_kind_of_context_wipes_itself() {
+        fn wipes_itself<T: ZeroizeOnDrop>() {}
+        wipes_itself::<aes::Aes128>();
+        wipes_itself::<aes::Aes256>();
+        // An HMAC is two of its hash's states, each wiping itself.
+        wipes_itself::<Sha256>();
+        wipes_itself::<sha2::Sha384>();
+        wipes_itself::<cbc::Encryptor<aes::Aes128>>();
     }
 }
