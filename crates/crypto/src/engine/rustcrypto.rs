@@ -21,3 +21,13 @@ impl Aes128Gcm for Gcm {
         self.0.decrypt_inout_detached(&nonce.into(), &[], buf.into(), tag.into()).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// Holds as long as the cipher's zeroize feature is on.
+    #[test]
+    fn the_context_wipes_itself() {
+        fn wipes_itself<T: zeroize::ZeroizeOnDrop>() {}
+        wipes_itself::<super::Cipher>();
+    }
+}
