@@ -110,6 +110,9 @@ fn entry<'a>(r: &mut Reader<'a>) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
     Ok((r.blob()?, r.blob()?))
 }
 
+/// An omap key and its value.
+pub type OmapEntry<'a> = (&'a [u8], &'a [u8]);
+
 /// A key, the value to compare with, and the comparison's number.
 pub type OmapCmp<'a> = (&'a [u8], &'a [u8], i32);
 
@@ -123,7 +126,7 @@ pub fn omap_keys<'a>(op: &OpRef<'a>) -> Result<Items<'a, &'a [u8]>, DecodeError>
 }
 
 /// The entries of omap-set-vals.
-pub fn omap_entries<'a>(op: &OpRef<'a>) -> Result<Items<'a, (&'a [u8], &'a [u8])>, DecodeError> {
+pub fn omap_entries<'a>(op: &OpRef<'a>) -> Result<Items<'a, OmapEntry<'a>>, DecodeError> {
     checked(op.input, 8, entry)
 }
 
