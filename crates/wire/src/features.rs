@@ -31,6 +31,9 @@ impl Features {
     pub const SERVER_LUMINOUS: Features = Features(1 << 21 | INC2);
     /// Mimic.
     pub const SERVER_MIMIC: Features = Features(1 << 28 | INC2);
+    /// OSDMap client section 10. Pacific sets the bit too, for a feature of another name, so it matters in
+    /// a map's own encoding features only.
+    pub const SERVER_REEF: Features = Features(1 << 31 | INC3);
     /// Crush rule masks are written as 1..100.
     pub const SERVER_QUINCY: Features = Features(1 << 33 | INC3);
     /// Two more CRUSH tunables.
