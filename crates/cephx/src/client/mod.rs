@@ -1,0 +1,11 @@
+//! The dialling side: tickets and how they are used.
+
+mod keeper;
+mod mon;
+mod none;
+mod renewal;
+mod service;
+
+pub use keeper::{TicketKeeper, TicketStatus};
+pub use none::NoneAuthenticator;
+pub use renewal::AuthReply;
