@@ -1,0 +1,143 @@
+//! Which connection mode applies: the options, and the server's choice.
+
+use sepiola_cephx::{AuthMethod, ConMode, ParseMethodError};
+use sepiola_wire::EntityType;
+
+/// Picks the connection mode as every server does: the first of the client's list that the server allows.
+/// Method none goes with crc only, since it agrees on no key.
+pub fn choose_mode(offered: &[u32], allowed: &[ConMode], method: AuthMethod) -> Option<ConMode> {
+    offered
+        .iter()
+        .filter_map(|&mode| ConMode::from_u32(mode))
+        .filter(|&mode| method != AuthMethod::None || mode == ConMode::Crc)
+        .find(|mode| allowed.contains(mode))
+}
+
+/// Reads a list of modes as the `ms_*_mode` options have it: `secure crc`, `secure, crc`.
+pub fn parse_modes(text: &str) -> Result<Vec<ConMode>, ParseMethodError> {
+    super::method::parse_list(text)
+}
+
+/// The `ms_*_mode` options: what a dialler offers and what an acceptor allows, the preferred mode first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModeOptions {
+    /// `ms_cluster_mode`: between daemons other than monitors and managers.
+    pub cluster: Vec<ConMode>,
+    /// `ms_service_mode`: what daemons allow to clients.
+    pub service: Vec<ConMode>,
+    /// `ms_client_mode`: what clients offer to daemons.
+    pub client: Vec<ConMode>,
+    /// `ms_mon_cluster_mode`: to and among monitors and managers.
+    pub mon_cluster: Vec<ConMode>,
+    /// `ms_mon_service_mode`: what monitors and managers allow to everybody else.
+    pub mon_service: Vec<ConMode>,
+    /// `ms_mon_client_mode`: what clients offer to monitors and managers.
+    pub mon_client: Vec<ConMode>,
+}
+
+impl Default for ModeOptions {
+    /// Ceph's defaults: crc preferred, except with monitors.
+    fn default() -> Self {
+        let crc_first = vec![ConMode::Crc, ConMode::Secure];
+        let secure_first = vec![ConMode::Secure, ConMode::Crc];
+        ModeOptions {
+            cluster: crc_first.clone(),
+            service: crc_first.clone(),
+            client: crc_first,
+            mon_cluster: secure_first.clone(),
+            mon_service: secure_first.clone(),
+            mon_client: secure_first,
+        }
+    }
+}
+
+impl ModeOptions {
+    /// The same modes everywhere.
+    pub fn all(modes: &[ConMode]) -> Self {
+        ModeOptions {
+            cluster: modes.to_vec(),
+            service: modes.to_vec(),
+            client: modes.to_vec(),
+            mon_cluster: modes.to_vec(),
+            mon_service: modes.to_vec(),
+            mon_client: modes.to_vec(),
+        }
+    }
+
+    /// The list that applies between `me` and `peer`, whichever of them dials.
+    pub fn modes(&self, me: EntityType, peer: EntityType) -> &[ConMode] {
+        match (is_mon_or_mgr(me), is_mon_or_mgr(peer)) {
+            (true, true) => &self.mon_cluster,
+            (true, false) => &self.mon_service,
+            (false, true) if me == EntityType::Client => &self.mon_client,
+            (false, true) => &self.mon_cluster,
+            (false, false) if me == EntityType::Client => &self.client,
+            (false, false) if peer == EntityType::Client => &self.service,
+            (false, false) => &self.cluster,
+        }
+    }
+}
+
+pub(super) fn is_mon_or_mgr(kind: EntityType) -> bool {
+    matches!(kind, EntityType::Mon | EntityType::Mgr)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use EntityType::{Client, Mds, Mgr, Mon, Osd};
+
+    #[test]
+    fn the_server_walks_the_clients_list() {
+        let both = [ConMode::Secure, ConMode::Crc];
+        assert_eq!(choose_mode(&[1, 2], &both, AuthMethod::Cephx), Some(ConMode::Crc));
+        assert_eq!(choose_mode(&[2, 1], &both, AuthMethod::Cephx), Some(ConMode::Secure));
+        assert_eq!(choose_mode(&[7, 1], &both, AuthMethod::Cephx), Some(ConMode::Crc));
+        assert_eq!(choose_mode(&[1], &[ConMode::Secure], AuthMethod::Cephx), None);
+        assert_eq!(choose_mode(&[2, 1], &both, AuthMethod::None), Some(ConMode::Crc));
+        assert_eq!(choose_mode(&[2], &both, AuthMethod::None), None);
+        assert_eq!(choose_mode(&[], &both, AuthMethod::Cephx), None);
+    }
+
+    /// One distinguishable list an option, to see which one was taken.
+    #[test]
+    fn the_option_table() {
+        use ConMode::{Crc, Secure};
+        let options = ModeOptions {
+            cluster: vec![Crc],
+            service: vec![Secure],
+            client: vec![Crc, Secure],
+            mon_cluster: vec![Secure, Crc],
+            mon_service: vec![Crc, Crc],
+            mon_client: vec![Secure, Secure],
+        };
+        for (me, peer, expected) in [
+            (Client, Mon, &options.mon_client),
+            (Client, Mgr, &options.mon_client),
+            (Client, Osd, &options.client),
+            (Client, Mds, &options.client),
+            (Mon, Mon, &options.mon_cluster),
+            (Mon, Mgr, &options.mon_cluster),
+            (Mgr, Mon, &options.mon_cluster),
+            (Mon, Osd, &options.mon_service),
+            (Mgr, Osd, &options.mon_service),
+            (Mon, Client, &options.mon_service),
+            (Osd, Mon, &options.mon_cluster),
+            (Mds, Mgr, &options.mon_cluster),
+            (Osd, Osd, &options.cluster),
+            (Osd, Mds, &options.cluster),
+            (Osd, Client, &options.service),
+        ] {
+            assert_eq!(options.modes(me, peer), &expected[..], "{me} with {peer}");
+        }
+    }
+
+    #[test]
+    fn lists_are_read_with_any_separator() {
+        use ConMode::{Crc, Secure};
+        assert_eq!(parse_modes("crc secure").unwrap(), [Crc, Secure]);
+        assert_eq!(parse_modes(" secure,crc;\tsecure ").unwrap(), [Secure, Crc]);
+        assert_eq!(parse_modes("").unwrap(), []);
+        assert!(parse_modes("secure plain").is_err());
+    }
+}
