@@ -1,1 +1,31 @@
-//! The tokio edge: listen, dial, read, write, dispatch, deadlines, throttles
+//! The network edge: the only crate with sockets.
+//!
+//! [`serve`] accepts connections and runs one task for each of them: it reads into the connection's buffer,
+//! hands every message that has arrived to a [`Dispatch`], and sends all replies in one write. Nothing is
+//! spawned and nothing crosses a channel for a message. [`Connection::dial`] is the other side: a
+//! [`Sender`] that any task may use, and a [`Receiver`] that one task runs.
+//!
+//! Protocol lives in `sepiola-msgr2` and authentication in `sepiola-cephx`; this crate adds time, sockets,
+//! limits and fairness. Everything that a peer can make grow has a limit in [`ServeOptions`] or
+//! [`DialOptions`].
+#![forbid(unsafe_code)]
+
+mod admission;
+mod dial;
+mod error;
+mod handshake;
+mod outbox;
+mod serve;
+mod shutdown;
+mod socket;
+mod throttle;
+mod turn;
+mod workers;
+
+pub use dial::{Connection, DialOptions, Keepalive, MessageHandler, Receiver, SendError, Sender};
+pub use error::{CloseReason, Error, Refused};
+pub use outbox::{OutMessage, Outbox, PushError};
+pub use serve::{Dispatch, ServeOptions, listen, serve};
+pub use shutdown::{Shutdown, ShutdownTrigger};
+pub use throttle::{Permit, Throttle};
+pub use workers::Workers;
