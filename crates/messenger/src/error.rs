@@ -61,7 +61,7 @@ impl Error {
             Error::Closed { .. } => Errno::ECONNRESET,
             Error::TimedOut { .. } => Errno::ETIMEDOUT,
             Error::Protocol { source, .. } => match source {
-                sepiola_msgr2::Error::Denied(_) => Errno::EACCES,
+                sepiola_msgr2::Error::Denied(denial) => denial.errno(),
                 _ => Errno::EPROTO,
             },
         }

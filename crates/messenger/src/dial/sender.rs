@@ -16,7 +16,7 @@ use std::{
 
 use futures_util::task::AtomicWaker;
 use parking_lot::Mutex;
-use sepiola_msgr2::{FrameWriter, MessageHeader, PeerInfo};
+use sepiola_msgr2::{FrameWriter, LocalFault, MessageHeader, PeerInfo};
 use sepiola_wire::UTime;
 use thiserror::Error;
 use tokio::net::{TcpStream, tcp::OwnedWriteHalf};
@@ -33,7 +33,7 @@ pub enum SendError {
     /// More waits for the socket than the limit allows.
     #[error("the connection's output is full")]
     Full,
-    /// The message cannot be encoded, or the connection has used up its nonces.
+    /// The message is too large to be sent; or the connection cannot go on, and is closed.
     #[error(transparent)]
     Protocol(sepiola_msgr2::Error),
 }
@@ -118,7 +118,12 @@ impl Sender {
         if queued > 0 && queued + coming > self.0.max_output {
             return Err(SendError::Full);
         }
-        output.writer.message(header, front, middle, data).map_err(SendError::Protocol)?;
+        if let Err(e) = output.writer.message(header, front, middle, data) {
+            if !matches!(e, sepiola_msgr2::Error::Local(LocalFault::TooLarge { .. })) {
+                self.mark_closed(&mut output);
+            }
+            return Err(SendError::Protocol(e));
+        }
         self.flush_unless_held(&mut output);
         Ok(())
     }
@@ -127,8 +132,8 @@ impl Sender {
     pub fn keepalive(&self) {
         let mut output = self.0.output.lock();
         if !output.closed {
-            output.writer.keepalive(UTime::now());
-            self.flush_unless_held(&mut output);
+            let encoded = output.writer.keepalive(UTime::now());
+            self.flush_control(&mut output, encoded);
         }
     }
 
@@ -162,6 +167,14 @@ impl Sender {
             self.0.closed.store(true, Ordering::Release);
             socket::shut(self.stream());
             self.0.receiver.wake();
+        }
+    }
+
+    fn flush_control(&self, output: &mut Output, encoded: Result<(), sepiola_msgr2::Error>) {
+        match encoded {
+            Ok(()) => self.flush_unless_held(output),
+            // A frame without a body only fails when the connection is beyond use.
+            Err(_) => self.mark_closed(output),
         }
     }
 
@@ -214,8 +227,8 @@ impl Sender {
     pub(super) fn keepalive_ack(&self, stamp: UTime) {
         let mut output = self.0.output.lock();
         if !output.closed {
-            output.writer.keepalive_ack(stamp);
-            self.flush_unless_held(&mut output);
+            let encoded = output.writer.keepalive_ack(stamp);
+            self.flush_control(&mut output, encoded);
         }
     }
 

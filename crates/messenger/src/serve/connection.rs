@@ -55,6 +55,8 @@ pub(super) async fn run<D: Dispatch>(
     drop(permit);
 
     let Established { reader, writer, peer: info, auth, .. } = handshake.into_established();
+    // It went in with the server's authenticator.
+    let Some(auth) = auth.into_server() else { return };
     let in_flight = Throttle::new(options.max_ops_in_flight, options.max_bytes_in_flight);
     let outbox = Outbox::new(options.max_outbox, in_flight);
     let session = match dispatch.accepted(&info, auth, outbox.clone()) {
@@ -209,6 +211,7 @@ impl Connection {
                 return Ok(Poll::Ready(CloseReason::Idle(self.options.idle_timeout)));
             }
             self.idle.as_mut().reset(due);
+            self.input.shrink();
         }
         Ok(Poll::Pending)
     }
@@ -242,7 +245,7 @@ impl Connection {
                 }
                 Some(Event::Keepalive(stamp)) => {
                     budget.spend(0);
-                    self.writer.keepalive_ack(stamp);
+                    self.writer.keepalive_ack(stamp)?;
                 }
                 // Acks matter to sessions that replay; new kinds of event carry nothing for this side.
                 Some(_) => budget.spend(0),
