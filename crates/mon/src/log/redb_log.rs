@@ -92,11 +92,34 @@ impl RedbLog {
         Ok((log, recovered))
     }
 
+    /// [`MonLog::append`] on the calling thread, for programs without a runtime.
+    pub fn append_now(&mut self, entry: &MonEntry) -> Result<(), LogError> {
+        self.check_order(entry)?;
+        let bytes = entry.encode_to_vec();
+        write_entry(&self.db, entry.index, &bytes)?;
+        self.note_append(entry.index, bytes.len());
+        Ok(())
+    }
+
+    fn check_order(&self, entry: &MonEntry) -> Result<(), LogError> {
+        if entry.index == self.last + 1 {
+            Ok(())
+        } else {
+            Err(LogError::OutOfOrder { last: self.last, got: entry.index })
+        }
+    }
+
     fn note_append(&mut self, index: u64, bytes: usize) {
         self.last = index;
         self.entries_since_snapshot += 1;
         self.bytes_since_snapshot += bytes;
     }
+}
+
+fn write_entry(db: &Database, index: u64, bytes: &[u8]) -> Result<(), LogError> {
+    let tx = db.begin_write()?;
+    tx.open_table(LOG)?.insert(index, bytes)?;
+    Ok(tx.commit()?)
 }
 
 /// The store holds every key of the cluster.
@@ -123,18 +146,11 @@ impl MonLog for RedbLog {
     }
 
     async fn append(&mut self, entry: MonEntry) -> Result<(), LogError> {
-        if entry.index != self.last + 1 {
-            return Err(LogError::OutOfOrder { last: self.last, got: entry.index });
-        }
+        self.check_order(&entry)?;
         let bytes = entry.encode_to_vec();
         let size = bytes.len();
         let db = self.db.clone();
-        blocking(move || {
-            let tx = db.begin_write()?;
-            tx.open_table(LOG)?.insert(entry.index, bytes.as_slice())?;
-            Ok(tx.commit()?)
-        })
-        .await?;
+        blocking(move || write_entry(&db, entry.index, &bytes)).await?;
         self.note_append(self.last + 1, size);
         Ok(())
     }

@@ -1,0 +1,153 @@
+//! Marking OSDs in, out and down; flags of the cluster.
+
+use rand_core::CryptoRng;
+use sepiola_osdmap::{Incremental, MapFlags, WEIGHT_IN};
+use sepiola_wire::{Errno, OsdId};
+
+use super::{
+    Command, Context, Proposal, Reply, Run,
+    pool::publish,
+    signature::{Args, Kind, many, req},
+};
+
+const FLAG: super::Arg = req(
+    "key",
+    Kind::Choice(
+        "full|pause|noup|nodown|noout|noin|nobackfill|norebalance|norecover|noscrub|nodeep-scrub|notieragent|nosnaptrim|noautoscale",
+    ),
+);
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        words: "osd set",
+        args: &[FLAG],
+        help: "set <key>",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(|cx, args, _| set_flag(cx, args, true)),
+    },
+    Command {
+        words: "osd unset",
+        args: &[FLAG],
+        help: "unset <key>",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(|cx, args, _| set_flag(cx, args, false)),
+    },
+    Command {
+        words: "osd out",
+        args: &[many("ids", Kind::Text)],
+        help: "set osd(s) <id> [<id>...] out",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(|cx, args, _| mark(cx, args, "out", |inc, id| inc.set_weight(id, 0))),
+    },
+    Command {
+        words: "osd in",
+        args: &[many("ids", Kind::Text)],
+        help: "set osd(s) <id> [<id>...] in",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(|cx, args, _| mark(cx, args, "in", |inc, id| inc.set_weight(id, WEIGHT_IN))),
+    },
+    Command {
+        words: "osd down",
+        args: &[many("ids", Kind::Text)],
+        help: "set osd(s) <id> [<id>...] down",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(down),
+    },
+    Command {
+        words: "osd reweight",
+        args: &[req("id", Kind::Osd), req("weight", Kind::Float(0.0, 1.0))],
+        help: "reweight osd to 0.0 < <weight> < 1.0",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(reweight),
+    },
+];
+
+fn set_flag(cx: &Context<'_>, args: &Args, on: bool) -> Proposal {
+    let key = args.required("key");
+    let (flag, shown) = match key {
+        "pause" => (MapFlags::PAUSERD.with(MapFlags::PAUSEWR), "pauserd,pausewr"),
+        _ => match MapFlags::from_name(key) {
+            Some(flag) => (flag, key),
+            None => return Reply::error(Errno::EINVAL, format!("unrecognized flag '{key}'")).into(),
+        },
+    };
+    let flags = cx.state.osdmap().flags();
+    let status = format!("{shown} is {}", if on { "set" } else { "unset" });
+    publish(cx, status, |inc| inc.new_flags = Some(if on { flags.with(flag) } else { flags.without(flag) }))
+}
+
+/// The OSDs that a command names: ids, `all`, `any` or `*`.
+fn named(cx: &Context<'_>, args: &Args) -> Result<Vec<OsdId>, Reply> {
+    let map = cx.state.osdmap();
+    let mut ids = Vec::new();
+    for text in args.texts("ids") {
+        if matches!(text.as_str(), "all" | "any" | "*") {
+            return Ok(map.osds().map(|(id, _)| id).collect());
+        }
+        let id = text.strip_prefix("osd.").unwrap_or(&text).parse().map(OsdId);
+        let id = id.map_err(|_| Reply::error(Errno::EINVAL, format!("invalid osd id {text}")))?;
+        if !map.exists(id) {
+            return Err(Reply::error(Errno::ENOENT, format!("osd.{id} does not exist. ")));
+        }
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+fn mark(cx: &Context<'_>, args: &Args, word: &str, edit: impl Fn(&mut Incremental, OsdId)) -> Proposal {
+    let ids = match named(cx, args) {
+        Ok(ids) => ids,
+        Err(reply) => return reply.into(),
+    };
+    let map = cx.state.osdmap();
+    let (mut status, mut change) = (String::new(), Vec::new());
+    for id in ids {
+        if map.osd(id).is_some_and(|osd| osd.is_in() == (word == "in")) {
+            status += &format!("osd.{id} is already {word}. ");
+        } else {
+            status += &format!("marked {word} osd.{id}. ");
+            change.push(id);
+        }
+    }
+    if change.is_empty() {
+        return Reply::done(status).into();
+    }
+    publish(cx, status, |inc| change.iter().for_each(|id| edit(inc, *id)))
+}
+
+fn down(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
+    let ids = match named(cx, args) {
+        Ok(ids) => ids,
+        Err(reply) => return reply.into(),
+    };
+    let map = cx.state.osdmap();
+    let (up, already): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| map.is_up(*id));
+    let mut status: String = up.iter().map(|id| format!("marked down osd.{id}. ")).collect();
+    status.extend(already.iter().map(|id| format!("osd.{id} is already down. ")));
+    if up.is_empty() {
+        return Reply::done(status).into();
+    }
+    publish(cx, status, |inc| {
+        for id in up {
+            inc.mark_down(map, id);
+        }
+    })
+}
+
+fn reweight(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
+    let (Some(id), Some(weight)) = (args.osd("id").map(OsdId), args.float("weight")) else {
+        return Reply::error(Errno::EINVAL, "an osd and a weight are needed").into();
+    };
+    if !cx.state.osdmap().exists(id) {
+        return Reply::error(Errno::ENOENT, format!("osd.{id} does not exist")).into();
+    }
+    // Within 0..=1, so the product fits.
+    let fixed = (weight * f64::from(WEIGHT_IN)) as u32;
+    publish(cx, format!("reweighted osd.{id} to {weight} ({fixed:x})"), |inc| inc.set_weight(id, fixed))
+}

@@ -1,0 +1,302 @@
+//! What each message is answered with.
+//!
+//! Every message is authorised by its own type: that its sender has authenticated gives it no right by
+//! itself. Types that are unknown are logged and dropped; the session stays.
+
+use std::net::SocketAddr;
+
+use sepiola_cephx::{AuthEnv, MonAuthenticator, ServerAuthenticator};
+use sepiola_messages::{
+    Auth, AuthReply, Command, CommandReply, GetPoolStats, MonCommand, MonCommandAck, MonGetMap,
+    MonGetVersion, MonGetVersionReply, MonSubscribe, PaxosHeader, Ping, PoolOp, Statfs, WireMessage,
+    check_compat, kind,
+    proto::{OsdAlive, OsdBeacon, OsdBoot, OsdDown, OsdFailureReport, OsdStats},
+};
+use sepiola_messenger::{CloseReason, Dispatch, Outbox, Refused};
+use sepiola_msgr2::{FrameWriter, Message, PeerInfo, ServerConfig};
+use sepiola_wire::{EntityType, Errno, Tid, UTime};
+use tracing::{debug, warn};
+
+use super::{Session, write};
+use crate::{
+    command::{self, Caller, Reply, Request, Surroundings, allowed},
+    core::Outcome,
+    daemon::Monitor,
+    service::{
+        osd::{self, OsdMessage},
+        pool_op,
+        subscriptions::{may_subscribe, monmap_message},
+        usage,
+    },
+    state::MonState,
+};
+
+impl Dispatch for Monitor {
+    type Session = Session;
+
+    fn handshake(&self, peer: SocketAddr) -> (ServerConfig, Box<dyn ServerAuthenticator>) {
+        let mut config = ServerConfig::new(EntityType::Mon, self.addrs.clone(), self.rank, peer);
+        config.crypto = self.options.crypto;
+        (config, Box::new(MonAuthenticator::new(self.keys.clone(), self.policy.clone())))
+    }
+
+    fn accepted(
+        &self,
+        peer: &PeerInfo,
+        auth: Box<dyn ServerAuthenticator>,
+        outbox: Outbox,
+    ) -> Result<Session, Refused> {
+        let Some(who) = &peer.authenticated else { return Err(Refused::new("not authenticated")) };
+        let caller = Caller {
+            name: who.name.clone(),
+            caps: who.caps.clone(),
+            addr: peer.socket.map(|socket| socket.ip()),
+        };
+        debug!(peer = %caller.name, global_id = who.global_id.0, mode = %peer.mode, "session opened");
+        let shared = self.sessions.open(caller, who.global_id, peer.features, outbox);
+        Ok(Session { shared, auth })
+    }
+
+    fn message(
+        &self,
+        session: &mut Session,
+        message: Message<'_>,
+        writer: &mut FrameWriter,
+    ) -> Result<(), CloseReason> {
+        let outcome = self.handle(session, &message, writer);
+        if let Err(CloseReason::Dispatch(reason)) = &outcome {
+            debug!(peer = %session.shared.caller.name, kind = kind::name(message.header.kind), %reason, "session refused");
+        }
+        outcome
+    }
+
+    fn closed(&self, session: Session) {
+        self.sessions.close(&session.shared);
+    }
+}
+
+/// Reads a message that is known here.
+fn decode<M: WireMessage>(message: &Message<'_>) -> Result<M, CloseReason> {
+    check_compat::<M>(message.header.compat_version)
+        .and_then(|()| M::decode(message.header.version, message.front, &message.data))
+        .map_err(|e| CloseReason::dispatch(format!("malformed {}: {e}", kind::name(M::TYPE))))
+}
+
+impl Monitor {
+    fn handle(
+        &self,
+        session: &mut Session,
+        message: &Message<'_>,
+        writer: &mut FrameWriter,
+    ) -> Result<(), CloseReason> {
+        let state = self.state.load_full();
+        let (tid, features) = (message.header.tid, session.shared.features);
+        let caller = &session.shared.caller;
+        match message.header.kind {
+            MonGetMap::TYPE => write(writer, &monmap_message(&state, features), tid, features),
+            MonSubscribe::TYPE => {
+                self.subscribe(session, &state, &decode(message)?);
+                Ok(())
+            }
+            Auth::TYPE => {
+                let reply = renew(session, &decode(message)?);
+                write(writer, &reply, tid, features)
+            }
+            MonGetVersion::TYPE => {
+                let request: MonGetVersion = decode(message)?;
+                match get_version(caller, &state, &request) {
+                    Some(reply) => write(writer, &reply, tid, features),
+                    None => Ok(()),
+                }
+            }
+            Statfs::TYPE => {
+                let request: Statfs = decode(message)?;
+                if !self.may_read_usage(caller, &state, request.fsid) {
+                    return Ok(());
+                }
+                let reply = usage::statfs(&state, &self.stats.lock(), &request);
+                write(writer, &reply, tid, features)
+            }
+            GetPoolStats::TYPE => {
+                let request: GetPoolStats = decode(message)?;
+                if !self.may_read_usage(caller, &state, request.fsid) {
+                    return Ok(());
+                }
+                let reply = usage::pool_stats(&state, &self.stats.lock(), &request);
+                write(writer, &reply, tid, features)
+            }
+            PoolOp::TYPE => {
+                let request: PoolOp = decode(message)?;
+                if request.fsid != state.fsid() || !allowed(caller, "osd", None, "w") {
+                    let reply = pool_op::reply(&state, Err(Errno::EPERM));
+                    return write(writer, &reply, tid, features);
+                }
+                self.core.propose(pool_op::work(request, tid, session.shared.clone(), self.options.clone()));
+                Ok(())
+            }
+            MonCommand::TYPE => self.mon_command(session, &state, decode(message)?, tid, writer),
+            Command::TYPE => self.tell(session, &state, decode(message)?, tid, writer),
+            Ping::TYPE => write(writer, &self.ping(&state), tid, features),
+            OsdBoot::TYPE => self.from_osd(session, &state, OsdMessage::Boot(decode(message)?)),
+            OsdBeacon::TYPE => self.from_osd(session, &state, OsdMessage::Beacon(decode(message)?)),
+            OsdFailureReport::TYPE => self.from_osd(session, &state, OsdMessage::Failure(decode(message)?)),
+            OsdDown::TYPE => self.from_osd(session, &state, OsdMessage::Down(decode(message)?)),
+            OsdAlive::TYPE => self.from_osd(session, &state, OsdMessage::Alive(decode(message)?)),
+            OsdStats::TYPE => self.from_osd(session, &state, OsdMessage::Stats(decode(message)?)),
+            other => {
+                debug!(peer = %caller.name, kind = other, "message of an unknown type dropped");
+                Ok(())
+            }
+        }
+    }
+
+    fn subscribe(&self, session: &Session, state: &MonState, request: &MonSubscribe) {
+        let caller = &session.shared.caller;
+        let granted = request.what.iter().filter(|(what, _)| {
+            let granted = may_subscribe(caller, what);
+            if !granted {
+                debug!(peer = %caller.name, %what, "subscription denied");
+            }
+            granted
+        });
+        session.shared.subscribe(state, granted.map(|(what, subscription)| (what.as_str(), *subscription)));
+    }
+
+    fn may_read_usage(&self, caller: &Caller, state: &MonState, fsid: sepiola_wire::Uuid) -> bool {
+        let may = fsid == state.fsid() && allowed(caller, "pg", None, "r");
+        if !may {
+            debug!(peer = %caller.name, "usage denied");
+        }
+        may
+    }
+
+    /// Runs a command that only reads; queues one that writes, `answer` being called when it is durable.
+    fn run_command(
+        &self,
+        session: &Session,
+        state: &MonState,
+        fsid: sepiola_wire::Uuid,
+        request: Request,
+        answer: impl FnOnce(&MonState, Reply) + Send + 'static,
+    ) {
+        if fsid != state.fsid() {
+            return answer(state, Reply::error(Errno::EPERM, "wrong cluster"));
+        }
+        let checked = match command::check(request, &session.shared.caller) {
+            Ok(checked) => checked,
+            Err(reply) => return answer(state, reply),
+        };
+        let (options, started) = (self.options.clone(), self.started);
+        if checked.is_read() {
+            let reply = {
+                let (stats, now) = (self.stats.lock(), UTime::now());
+                let at = Surroundings { state, stats: &stats, options: &options, started, now };
+                checked.run(&at, &mut rand::rng()).reply
+            };
+            return answer(state, reply);
+        }
+        // Commands that change something do not look at statistics.
+        let stats = Default::default();
+        self.core.propose(Box::new(move |draft| {
+            let at = Surroundings {
+                state: draft.state,
+                stats: &stats,
+                options: &options,
+                started,
+                now: draft.now,
+            };
+            let proposal = checked.run(&at, draft.rng);
+            Outcome { changes: proposal.changes, then: Box::new(move |state| answer(state, proposal.reply)) }
+        }));
+    }
+
+    fn mon_command(
+        &self,
+        session: &Session,
+        state: &MonState,
+        request: MonCommand,
+        tid: Tid,
+        _: &mut FrameWriter,
+    ) -> Result<(), CloseReason> {
+        let (shared, words) = (session.shared.clone(), request.cmd.clone());
+        let command = Request { words: request.cmd, input: request.input };
+        self.run_command(session, state, request.fsid, command, move |state, reply| {
+            let ack = MonCommandAck {
+                paxos: PaxosHeader { version: command::epoch_of(state).0.into() },
+                result: reply.result,
+                status: reply.status,
+                cmd: words,
+                output: reply.output,
+            };
+            shared.send(&ack, tid);
+        });
+        Ok(())
+    }
+
+    /// `ceph tell mon.X`: the same commands, asked of this monitor alone.
+    fn tell(
+        &self,
+        session: &Session,
+        state: &MonState,
+        request: Command,
+        tid: Tid,
+        _: &mut FrameWriter,
+    ) -> Result<(), CloseReason> {
+        let shared = session.shared.clone();
+        let command = Request { words: request.cmd, input: request.input };
+        self.run_command(session, state, request.fsid, command, move |_, reply| {
+            let reply = CommandReply { result: reply.result, status: reply.status, output: reply.output };
+            shared.send(&reply, tid);
+        });
+        Ok(())
+    }
+
+    fn ping(&self, state: &MonState) -> Ping {
+        let (stats, now) = (self.stats.lock(), UTime::now());
+        let at = Surroundings { state, stats: &stats, options: &self.options, started: self.started, now };
+        Ping { text: Some(command::ping_text(&at, &self.options.name)) }
+    }
+
+    fn from_osd(&self, session: &Session, state: &MonState, message: OsdMessage) -> Result<(), CloseReason> {
+        // Refused without an answer: whoever sends these without being that OSD knows what it does.
+        match osd::authorize(&session.shared, &message) {
+            Ok(id) => osd::handle(self, &session.shared, state, id, message),
+            Err(reason) => {
+                warn!(peer = %session.shared.caller.name, reason, "OSD message refused");
+                return Err(CloseReason::dispatch(reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn renew(session: &mut Session, request: &Auth) -> AuthReply {
+    let mut rng = rand::rng();
+    let mut env = AuthEnv::new(UTime::now(), &mut rng);
+    let mut reply =
+        AuthReply { protocol: request.protocol, global_id: session.shared.global_id, ..AuthReply::default() };
+    match session.auth.mauth(&request.payload, &mut env) {
+        Ok(payload) => reply.payload = payload.into(),
+        Err(refused) => {
+            debug!(peer = %session.shared.caller.name, reason = refused.reason, "renewal refused");
+            reply.result = refused.errno.to_wire();
+        }
+    }
+    reply
+}
+
+/// The newest version of a map; unknown maps and callers without rights get no answer, as from other
+/// monitors.
+fn get_version(caller: &Caller, state: &MonState, request: &MonGetVersion) -> Option<MonGetVersionReply> {
+    if !allowed(caller, "mon", None, "r") {
+        return None;
+    }
+    let (version, oldest) = match request.what.as_str() {
+        "osdmap" => (state.osdmap().epoch().0.into(), state.osd_maps().oldest().0.into()),
+        "monmap" => (state.monmap().epoch.0.into(), state.monmap().epoch.0.into()),
+        // There are none of these: version 0 says so.
+        "mgrmap" | "mdsmap" | "fsmap" => (0, 0),
+        _ => return None,
+    };
+    Some(MonGetVersionReply { handle: request.handle, version, oldest })
+}

@@ -1,0 +1,114 @@
+//! A connection's session, and the table of all of them.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+use sepiola_cephx::ServerAuthenticator;
+use sepiola_messages::{Subscription, WireMessage};
+use sepiola_messenger::Outbox;
+use sepiola_wire::{Features, GlobalId, OsdId, Tid};
+use tracing::debug;
+
+use super::outgoing;
+use crate::{command::Caller, service::subscriptions::Subscriptions, state::MonState};
+
+/// What a connection owns.
+pub(crate) struct Session {
+    pub shared: Arc<SessionShared>,
+    /// Renews tickets on the open session.
+    pub auth: Box<dyn ServerAuthenticator>,
+}
+
+/// What others reach of a session.
+pub(crate) struct SessionShared {
+    id: u64,
+    pub caller: Caller,
+    pub global_id: GlobalId,
+    pub features: Features,
+    outbox: Outbox,
+    // Held while messages are made and queued, so that maps are queued in the order of their epochs.
+    subscriptions: Mutex<Subscriptions>,
+}
+
+impl SessionShared {
+    /// Queues a message.
+    pub fn send<M: WireMessage>(&self, message: &M, tid: Tid) {
+        // A session that is gone or too slow is being closed already.
+        let _ = self.outbox.push(outgoing(message, tid, self.features));
+    }
+
+    /// Adds subscriptions and queues what they are owed at once.
+    pub fn subscribe<'a>(&self, state: &MonState, wanted: impl Iterator<Item = (&'a str, Subscription)>) {
+        let mut subscriptions = self.subscriptions.lock();
+        for (what, subscription) in wanted {
+            subscriptions.want(what, subscription);
+        }
+        self.send_due(&mut subscriptions, state);
+    }
+
+    fn send_due(&self, subscriptions: &mut Subscriptions, state: &MonState) {
+        for message in subscriptions.due(state, &self.caller.name, self.features) {
+            if self.outbox.push(message).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// The OSD that this session has authenticated as.
+    pub fn osd(&self) -> Option<OsdId> {
+        if self.caller.name.kind != sepiola_wire::EntityType::Osd {
+            return None;
+        }
+        self.caller.name.id.parse().ok().filter(|id| *id >= 0).map(OsdId)
+    }
+}
+
+/// The open sessions.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    next_id: AtomicU64,
+    open: Mutex<HashMap<u64, Arc<SessionShared>>>,
+}
+
+impl Sessions {
+    /// Adds a session.
+    pub fn open(
+        &self,
+        caller: Caller,
+        global_id: GlobalId,
+        features: Features,
+        outbox: Outbox,
+    ) -> Arc<SessionShared> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let shared = Arc::new(SessionShared {
+            id,
+            caller,
+            global_id,
+            features,
+            outbox,
+            subscriptions: Mutex::default(),
+        });
+        self.open.lock().insert(id, shared.clone());
+        shared
+    }
+
+    /// Removes a session.
+    pub fn close(&self, session: &SessionShared) {
+        self.open.lock().remove(&session.id);
+        debug!(peer = %session.caller.name, global_id = session.global_id.0, "session closed");
+    }
+
+    /// Sends everybody what a new state owes them.
+    pub fn publish(&self, state: &MonState) {
+        let all: Vec<_> = self.open.lock().values().cloned().collect();
+        for session in all {
+            session.send_due(&mut session.subscriptions.lock(), state);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a monitor is started with.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use sepiola_cephx::{AuthMethod, ConMode, TicketLife};
+use sepiola_crypto::{CryptoOptions, KeyType};
+
+use crate::service::liveness::LivenessRules;
+
+/// Options of [`run`](crate::run).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MonOptions {
+    /// This monitor's name in the monmap, without `mon.`.
+    pub name: String,
+    /// The directory that [`mkfs`](crate::mkfs) filled.
+    pub data_dir: PathBuf,
+    /// Where to listen, instead of the monmap's address. With either, port 0 takes a free port at the first
+    /// start, which the monmap then keeps.
+    pub listen: Option<SocketAddr>,
+    /// Written when clients can connect: see [`ReadyFile`](crate::ReadyFile).
+    pub ready_file: Option<PathBuf>,
+    /// Methods that peers may authenticate with, in this monitor's order.
+    pub auth: Vec<AuthMethod>,
+    /// Modes that connections may have. [`ConMode::Secure`] alone by default; method none always has crc.
+    pub modes: Vec<ConMode>,
+    /// The cipher engine and context policy of connections.
+    pub crypto: CryptoOptions,
+    /// Lives of tickets: `auth_mon_ticket_ttl`, `auth_service_ticket_ttl`.
+    pub tickets: TicketLife,
+    /// Type of new keys where a command does not say.
+    pub key_type: KeyType,
+    /// `mon_allow_pool_delete`.
+    pub allow_pool_delete: bool,
+    /// `osd_pool_default_pg_num`.
+    pub pool_default_pg_num: u32,
+    /// `mon_max_pool_pg_num`: the most pgs that a pool may have.
+    pub pool_max_pg_num: u32,
+    /// `mon_globalid_prealloc`: how many global ids are reserved at a time.
+    pub global_id_step: u64,
+    /// When OSDs count as down.
+    pub liveness: LivenessRules,
+    /// How often missed beacons, rotation and expiry are looked at.
+    pub tick: Duration,
+    /// Threads for connections; 0 serves them on the runtime that runs the monitor.
+    pub threads: usize,
+}
+
+impl MonOptions {
+    /// Safe defaults: cephx, secure connections.
+    pub fn new(name: impl Into<String>, data_dir: impl Into<PathBuf>) -> Self {
+        MonOptions {
+            name: name.into(),
+            data_dir: data_dir.into(),
+            listen: None,
+            ready_file: None,
+            auth: vec![AuthMethod::Cephx],
+            modes: vec![ConMode::Secure],
+            crypto: CryptoOptions::default(),
+            tickets: TicketLife::default(),
+            key_type: KeyType::Aes,
+            allow_pool_delete: false,
+            pool_default_pg_num: 32,
+            pool_max_pg_num: 65536,
+            global_id_step: 10_000,
+            liveness: LivenessRules::default(),
+            tick: Duration::from_millis(500),
+            threads: 0,
+        }
+    }
+}

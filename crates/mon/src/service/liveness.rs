@@ -1,0 +1,166 @@
+//! Which OSDs still answer: beacons missed and failures reported.
+//!
+//! Not replicated: after a restart every OSD starts with a full grace period, so that a monitor's own
+//! absence is never held against the OSDs.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
+
+use sepiola_wire::OsdId;
+
+/// When OSDs count as dead.
+#[derive(Debug, Clone, Copy)]
+pub struct LivenessRules {
+    /// An OSD without a beacon for this long is down.
+    pub beacon_grace: Duration,
+    /// A report older than this no longer counts.
+    pub report_age: Duration,
+    /// How many other OSDs must complain, where that many others are up.
+    pub min_reporters: usize,
+}
+
+impl Default for LivenessRules {
+    /// Beacons come once a second; four missed ones and the tick together stay below five seconds.
+    fn default() -> Self {
+        LivenessRules {
+            beacon_grace: Duration::from_secs(4),
+            report_age: Duration::from_secs(20),
+            min_reporters: 2,
+        }
+    }
+}
+
+/// Beacons and failure reports by OSD.
+#[derive(Debug, Default)]
+pub struct Liveness {
+    heard: BTreeMap<OsdId, Instant>,
+    reports: BTreeMap<OsdId, BTreeMap<OsdId, Instant>>,
+    condemned: BTreeSet<OsdId>,
+}
+
+impl Liveness {
+    /// An OSD booted or sent a beacon: what others said of it before is void.
+    pub fn heard_from(&mut self, osd: OsdId, now: Instant) {
+        self.heard.insert(osd, now);
+        self.reports.remove(&osd);
+        self.condemned.remove(&osd);
+    }
+
+    /// An OSD whose process is certainly gone.
+    pub fn condemn(&mut self, osd: OsdId) {
+        self.condemned.insert(osd);
+    }
+
+    /// Another OSD says that `failed` does not answer.
+    pub fn report(&mut self, failed: OsdId, reporter: OsdId, now: Instant) {
+        self.reports.entry(failed).or_default().insert(reporter, now);
+    }
+
+    /// The reporter takes it back.
+    pub fn withdraw(&mut self, failed: OsdId, reporter: OsdId) {
+        if let Some(reporters) = self.reports.get_mut(&failed) {
+            reporters.remove(&reporter);
+        }
+    }
+
+    /// Forgets an OSD that is down or gone.
+    pub fn forget(&mut self, osd: OsdId) {
+        self.heard.remove(&osd);
+        self.reports.remove(&osd);
+        self.condemned.remove(&osd);
+        for reporters in self.reports.values_mut() {
+            reporters.remove(&osd);
+        }
+    }
+
+    /// Of the OSDs that are up in the map, those to be marked down now.
+    pub fn dead(&mut self, up: &BTreeSet<OsdId>, now: Instant, rules: &LivenessRules) -> Vec<OsdId> {
+        self.heard.retain(|osd, _| up.contains(osd));
+        self.reports.retain(|osd, _| up.contains(osd));
+        self.condemned.retain(|osd| up.contains(osd));
+        for reporters in self.reports.values_mut() {
+            reporters
+                .retain(|osd, at| up.contains(osd) && now.saturating_duration_since(*at) <= rules.report_age);
+        }
+        let silent = |osd: &OsdId, heard: &BTreeMap<OsdId, Instant>| {
+            heard.get(osd).is_some_and(|at| now.saturating_duration_since(*at) >= rules.beacon_grace)
+        };
+        let mut dead = Vec::new();
+        for osd in up {
+            // An OSD that is up in the map and was never heard: this monitor has just started.
+            self.heard.entry(*osd).or_insert(now);
+            let others = up.len() - 1;
+            let needed = rules.min_reporters.min(others).max(1);
+            let blamed = self.reports.get(osd).is_some_and(|reporters| reporters.len() >= needed);
+            if silent(osd, &self.heard) || blamed || self.condemned.contains(osd) {
+                dead.push(*osd);
+            }
+        }
+        dead
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn up(n: i32) -> BTreeSet<OsdId> {
+        (0..n).map(OsdId).collect()
+    }
+
+    #[test]
+    fn a_silent_osd_is_dead_after_the_grace_and_not_before() {
+        let (mut l, start, rules) = (Liveness::default(), Instant::now(), LivenessRules::default());
+        l.heard_from(OsdId(0), start);
+        l.heard_from(OsdId(1), start);
+        l.heard_from(OsdId(1), start + 3 * SECOND);
+        assert_eq!(l.dead(&up(2), start + 3 * SECOND, &rules), []);
+        assert_eq!(l.dead(&up(2), start + 4 * SECOND, &rules), [OsdId(0)]);
+        assert!(rules.beacon_grace < 5 * SECOND);
+    }
+
+    #[test]
+    fn an_osd_that_was_never_heard_gets_a_full_grace() {
+        let (mut l, start, rules) = (Liveness::default(), Instant::now(), LivenessRules::default());
+        assert_eq!(l.dead(&up(1), start + 100 * SECOND, &rules), []);
+        assert_eq!(l.dead(&up(1), start + 103 * SECOND, &rules), []);
+        assert_eq!(l.dead(&up(1), start + 104 * SECOND, &rules), [OsdId(0)]);
+    }
+
+    #[test]
+    fn two_reporters_are_needed_where_there_are_two_others() {
+        let (mut l, now, rules) = (Liveness::default(), Instant::now(), LivenessRules::default());
+        l.dead(&up(3), now, &rules);
+        l.report(OsdId(0), OsdId(1), now);
+        l.report(OsdId(0), OsdId(1), now);
+        assert_eq!(l.dead(&up(3), now, &rules), [], "one reporter, however often, is not two");
+        assert_eq!(l.dead(&up(2), now, &rules), [OsdId(0)], "the only other OSD is enough");
+        l.report(OsdId(0), OsdId(2), now);
+        assert_eq!(l.dead(&up(3), now, &rules), [OsdId(0)]);
+    }
+
+    #[test]
+    fn reports_age_are_withdrawn_and_are_void_after_a_sign_of_life() {
+        let (mut l, now, rules) = (Liveness::default(), Instant::now(), LivenessRules::default());
+        let blame = |l: &mut Liveness| {
+            l.report(OsdId(0), OsdId(1), now);
+            l.report(OsdId(0), OsdId(2), now);
+        };
+        blame(&mut l);
+        l.withdraw(OsdId(0), OsdId(2));
+        assert_eq!(l.dead(&up(3), now, &rules), []);
+        blame(&mut l);
+        l.heard_from(OsdId(0), now);
+        assert_eq!(l.dead(&up(3), now, &rules), []);
+        blame(&mut l);
+        let later = now + rules.report_age + SECOND;
+        for osd in up(3) {
+            l.heard.insert(osd, later);
+        }
+        assert_eq!(l.dead(&up(3), later, &rules), []);
+    }
+}

@@ -1,0 +1,12 @@
+//! What the monitor does with its state for clients and OSDs.
+
+pub(crate) mod auth;
+pub mod liveness;
+pub(crate) mod osd;
+pub(crate) mod osd_step;
+pub(crate) mod pool_op;
+pub(crate) mod pools;
+pub mod stats;
+pub(crate) mod subscriptions;
+pub(crate) mod tick;
+pub(crate) mod usage;

@@ -1,0 +1,114 @@
+//! The monitor's state, changed only by applying log entries.
+//!
+//! [`MonState::apply`] is a pure function of the state and the entry: every time, key and number comes from
+//! the entry. Two monitors that applied the same entries, or one before and after a restart, hold equal
+//! states. Clones share their parts, so that a published state costs a few reference counts.
+
+mod apply;
+pub mod change;
+mod entity;
+mod osd_maps;
+mod snapshot;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bytes::Bytes;
+use sepiola_cephx::{EntityAuth, RotatingSecrets};
+use sepiola_messages::MonMap;
+use sepiola_osdmap::OsdMap;
+use sepiola_wire::{EntityName, EntityType, GlobalId, Uuid};
+use thiserror::Error;
+
+pub use osd_maps::{KEPT_INCREMENTALS, OsdMaps};
+
+/// An entry that cannot follow the present state. Never the result of a valid log: it means that the log is
+/// damaged or was written by a newer version.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("log entry cannot be applied: {0}")]
+pub struct ApplyError(pub(crate) &'static str);
+
+/// A configuration option's address: who it is for, and its name.
+pub type ConfigId = (String, String);
+
+/// Everything that the monitors agree on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MonState {
+    /// Index of the last applied entry.
+    applied: u64,
+    monmap: Arc<MonMap>,
+    osd_maps: OsdMaps,
+    entities: Arc<BTreeMap<EntityName, EntityAuth>>,
+    rotating: Arc<BTreeMap<EntityType, Arc<RotatingSecrets>>>,
+    global_id_bound: GlobalId,
+    config: Arc<BTreeMap<ConfigId, String>>,
+    config_keys: Arc<BTreeMap<String, Bytes>>,
+}
+
+impl MonState {
+    /// Index of the last applied entry; 0 for none.
+    pub fn applied(&self) -> u64 {
+        self.applied
+    }
+
+    /// The cluster's id.
+    pub fn fsid(&self) -> Uuid {
+        self.monmap.fsid
+    }
+
+    /// The monitor map.
+    pub fn monmap(&self) -> &Arc<MonMap> {
+        &self.monmap
+    }
+
+    /// The OSD map.
+    pub fn osdmap(&self) -> &Arc<OsdMap> {
+        self.osd_maps.current()
+    }
+
+    /// The OSD map as it is sent, and the steps that led to it.
+    pub fn osd_maps(&self) -> &OsdMaps {
+        &self.osd_maps
+    }
+
+    /// All entities.
+    pub fn entities(&self) -> &BTreeMap<EntityName, EntityAuth> {
+        &self.entities
+    }
+
+    /// One entity.
+    pub fn entity(&self, name: &EntityName) -> Option<&EntityAuth> {
+        self.entities.get(name)
+    }
+
+    /// The rotating secrets of a service, once they were made.
+    pub fn rotating(&self, service: EntityType) -> Option<&Arc<RotatingSecrets>> {
+        self.rotating.get(&service)
+    }
+
+    /// The highest global id that may be assigned.
+    pub fn global_id_bound(&self) -> GlobalId {
+        self.global_id_bound
+    }
+
+    /// The configuration database.
+    pub fn config(&self) -> &BTreeMap<ConfigId, String> {
+        &self.config
+    }
+
+    /// The options that `entity` is given: those of `global`, of its type, and its own, the closer one
+    /// winning.
+    pub fn config_for(&self, entity: &EntityName) -> BTreeMap<String, String> {
+        let levels = ["global".to_owned(), entity.kind.as_str().to_owned(), entity.to_string()];
+        let mut options = BTreeMap::new();
+        for level in levels {
+            let of_level = self.config.iter().filter(|((who, _), _)| *who == level);
+            options.extend(of_level.map(|((_, name), value)| (name.clone(), value.clone())));
+        }
+        options
+    }
+
+    /// The key-value store behind `config-key`.
+    pub fn config_keys(&self) -> &BTreeMap<String, Bytes> {
+        &self.config_keys
+    }
+}
