@@ -1,6 +1,9 @@
 //! Connects, shakes hands, and splits the session into its two halves.
 
-use std::{cell::Cell, net::SocketAddr};
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use sepiola_cephx::ClientAuthenticator;
 use sepiola_msgr2::{ClientConfig, Established, Handshake, ReadBuffer};
@@ -31,11 +34,12 @@ impl Connection {
         options: impl Into<DialOptions>,
     ) -> Result<(Sender, Receiver), Error> {
         let options = options.into();
-        let stage = Cell::new("no TCP connection");
+        // Atomic only so that the future can be sent between threads.
+        let connected = AtomicBool::new(false);
         let dial = async {
             let mut stream =
                 TcpStream::connect(addr).await.map_err(|source| Error::Connect { addr, source })?;
-            stage.set("connected, but the peer does not finish the handshake");
+            connected.store(true, Ordering::Relaxed);
             socket::configure(&stream).map_err(|source| Error::Io { addr, source })?;
             let mut handshake = Handshake::client(config, auth);
             let mut input = ReadBuffer::new();
@@ -48,9 +52,15 @@ impl Connection {
             )?;
             Ok((stream, handshake, input))
         };
-        let (stream, handshake, input) = timeout(options.deadline, dial)
-            .await
-            .map_err(|_| Error::TimedOut { addr, after: options.deadline, stage: stage.get() })??;
+        let (stream, handshake, input) =
+            timeout(options.deadline, dial).await.map_err(|_| Error::TimedOut {
+                addr,
+                after: options.deadline,
+                stage: match connected.load(Ordering::Relaxed) {
+                    true => "connected, but the peer does not finish the handshake",
+                    false => "no TCP connection",
+                },
+            })??;
         let Established { reader, writer, peer, .. } = handshake.into_established();
         let (read_half, write_half) = stream.into_split();
         let sender = sender::new(addr, write_half, writer, peer, options.max_output);

@@ -1,0 +1,82 @@
+//! Where an entity's key comes from.
+
+use std::path::{Path, PathBuf};
+
+use sepiola_cephx::{AuthMethod, Keyring, KeyringError};
+use sepiola_config::Config;
+use sepiola_crypto::{CryptoKey, CryptoOptions};
+use sepiola_wire::EntityType;
+
+use crate::{Credentials, MonError};
+
+/// The key that a configuration gives an entity: from `key`, else from the file that `keyfile` names, else
+/// from the first keyring of the search path. Without a key, method none if it is allowed.
+pub(crate) fn find(config: &Config) -> Result<Credentials, MonError> {
+    let option = match config.name().kind {
+        EntityType::Client => "auth_client_required",
+        _ => "auth_cluster_required",
+    };
+    let methods = sepiola_msgr2::parse_methods(&config.get(option).unwrap_or_default())
+        .map_err(|e| MonError::Config(format!("{option}: {e}")))?;
+    let allows_none = methods.contains(&AuthMethod::None);
+    if !methods.contains(&AuthMethod::Cephx) {
+        return if allows_none {
+            Ok(Credentials::None)
+        } else {
+            Err(MonError::Config(format!("{option} allows no method")))
+        };
+    }
+    match key(config)? {
+        Some(key) => Ok(Credentials::Key(key)),
+        None if allows_none => Ok(Credentials::None),
+        None => Err(MonError::NoKey { name: config.name().clone(), searched: config.keyring_candidates() }),
+    }
+}
+
+fn key(config: &Config) -> Result<Option<CryptoKey>, MonError> {
+    if let Some(text) = config.text("key") {
+        return from_base64(&text, "option key").map(Some);
+    }
+    if let Some(path) = config.text("keyfile") {
+        let path = PathBuf::from(path);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| MonError::Config(format!("keyfile {}: {e}", path.display())))?;
+        return from_base64(text.trim(), &path.display().to_string()).map(Some);
+    }
+    match config.keyring_file() {
+        Some(path) => from_keyring(config, &path),
+        None => Ok(None),
+    }
+}
+
+fn from_base64(text: &str, place: &str) -> Result<CryptoKey, MonError> {
+    CryptoKey::from_base64(text).map_err(|e| MonError::Config(format!("{place}: {e}")))
+}
+
+/// An entry that is missing is the same as a keyring that is missing; a keyring that cannot be read is an
+/// error of its own.
+fn from_keyring(config: &Config, path: &Path) -> Result<Option<CryptoKey>, MonError> {
+    let bad = |e: KeyringError| match e {
+        e @ KeyringError::Io { .. } => MonError::Config(e.to_string()),
+        e => MonError::Config(format!("{}: {e}", path.display())),
+    };
+    let keyring = Keyring::load(path).map_err(bad)?;
+    match keyring.key(config.name()) {
+        Ok(key) => Ok(Some(key.clone())),
+        Err(KeyringError::NoEntry(_) | KeyringError::NoKey(_)) => Ok(None),
+        Err(e) => Err(bad(e)),
+    }
+}
+
+/// `crypto_engine` and `debug_crypto_context`.
+pub(crate) fn crypto_options(config: &Config) -> Result<CryptoOptions, MonError> {
+    let mut options = CryptoOptions::default();
+    if let Some(engine) = config.text("crypto_engine") {
+        options.engine = engine.parse().map_err(|e| MonError::Config(format!("crypto_engine: {e}")))?;
+    }
+    if let Some(policy) = config.text("debug_crypto_context") {
+        options.context =
+            policy.parse().map_err(|e| MonError::Config(format!("debug_crypto_context: {e}")))?;
+    }
+    Ok(options)
+}

@@ -1,0 +1,152 @@
+//! One round of the hunt: several monitors dialled at once, the first that authenticates wins.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sepiola_cephx::{
+    AuthEnv, AuthError, AuthMethod, ClientAuthDone, ClientAuthenticator, ConMode, TicketKeeper,
+};
+use sepiola_messenger::{Connection, DialOptions, Error, Keepalive, Receiver, Sender};
+use sepiola_msgr2::{ClientConfig, Denial, GlobalSeq, Incompatibility, LocalFault};
+use sepiola_wire::{EntityAddr, EntityName, EntityType, Errno, Features, GlobalId};
+use tokio::task::JoinSet;
+
+use crate::{MonClientOptions, MonError};
+
+/// What came of one monitor that did not become the session.
+pub(crate) struct Failure {
+    pub(crate) addr: SocketAddr,
+    pub(crate) error: Error,
+}
+
+impl Failure {
+    /// The error if trying again as is cannot help: key, method or mode were refused.
+    pub(crate) fn fatal(&self, name: &EntityName) -> Option<MonError> {
+        let addr = self.addr;
+        let Error::Protocol { source, .. } = &self.error else { return None };
+        let reason = source.to_string();
+        match source {
+            sepiola_msgr2::Error::Denied(Denial::ByServer(error)) => match error {
+                AuthError::Denied(_) => Some(MonError::AccessDenied { name: name.clone(), addr }),
+                // The next attempt asks for a new id.
+                AuthError::ReclaimRefused(_) => None,
+                // Another monitor was first.
+                AuthError::Unexpected(LATE) => None,
+                AuthError::MethodRefused(_) => Some(MonError::Mismatch { addr, reason }),
+                _ => Some(MonError::Authentication { addr, reason }),
+            },
+            sepiola_msgr2::Error::PeerIncompatible(
+                Incompatibility::Methods { .. } | Incompatibility::Modes { .. },
+            )
+            | sepiola_msgr2::Error::Local(LocalFault::NoModeForMethod(_) | LocalFault::NoModes) => {
+                Some(MonError::Mismatch { addr, reason })
+            }
+            _ => None,
+        }
+    }
+
+    /// True if the next attempt may go better right away.
+    pub(crate) fn is_worth_an_immediate_retry(&self) -> bool {
+        matches!(
+            &self.error,
+            Error::Protocol {
+                source: sepiola_msgr2::Error::Denied(Denial::ByServer(AuthError::ReclaimRefused(_))),
+                ..
+            }
+        )
+    }
+}
+
+/// Dials all of `addrs`; gives the first session, or every failure. Returns within `deadline`.
+pub(crate) async fn round(
+    options: &MonClientOptions,
+    tickets: &TicketKeeper,
+    global_seq: &GlobalSeq,
+    addrs: &[EntityAddr],
+    deadline: Duration,
+) -> Result<(Sender, Receiver), Vec<Failure>> {
+    let first = Arc::new(AtomicBool::new(false));
+    let mut dials = JoinSet::new();
+    for target in addrs {
+        let Some(addr) = target.socket else { continue };
+        let mut config =
+            ClientConfig::new(options.name.kind, options.addrs.clone(), EntityType::Mon, *target);
+        config.gid = options.daemon_id;
+        config.global_seq = global_seq.next();
+        config.modes = options.modes.clone();
+        config.features_required = Features::MSG_ADDR2 | Features::OSD_REPLY_MUX;
+        config.crypto = options.crypto;
+        let auth = Box::new(FirstWins { inner: tickets.mon_authenticator(), first: first.clone() });
+        let keepalive = Keepalive { interval: options.ping_interval, timeout: options.ping_timeout };
+        let dial_options = DialOptions::from(deadline).with_keepalive(keepalive);
+        dials.spawn(async move {
+            Connection::dial(addr, config, auth, dial_options).await.map_err(|error| Failure { addr, error })
+        });
+    }
+    let mut failures = Vec::new();
+    while let Some(result) = dials.join_next().await {
+        match result {
+            // Dropping the set aborts the others.
+            Ok(Ok(session)) => return Ok(session),
+            Ok(Err(failure)) => failures.push(failure),
+            // Only a panic ends a dial otherwise; the round goes on without it.
+            Err(error) => tracing::error!(%error, "dialling a monitor failed"),
+        }
+    }
+    Err(failures)
+}
+
+const LATE: &str = "another monitor was first";
+
+/// Lets only one of several parallel attempts change the tickets: each monitor would assign an id of its own,
+/// and tickets must belong to the session that is kept.
+struct FirstWins {
+    inner: Box<dyn ClientAuthenticator>,
+    first: Arc<AtomicBool>,
+}
+
+impl ClientAuthenticator for FirstWins {
+    fn method(&self) -> AuthMethod {
+        self.inner.method()
+    }
+
+    fn request(&mut self, env: &mut AuthEnv<'_>) -> Result<Vec<u8>, AuthError> {
+        self.inner.request(env)
+    }
+
+    fn reply_more(&mut self, payload: &[u8], env: &mut AuthEnv<'_>) -> Result<Vec<u8>, AuthError> {
+        self.inner.reply_more(payload, env)
+    }
+
+    fn done(
+        &mut self,
+        global_id: GlobalId,
+        mode: ConMode,
+        payload: &[u8],
+        env: &mut AuthEnv<'_>,
+    ) -> Result<ClientAuthDone, AuthError> {
+        if self.first.swap(true, Ordering::AcqRel) {
+            return Err(AuthError::Unexpected(LATE));
+        }
+        let done = self.inner.done(global_id, mode, payload, env);
+        if done.is_err() {
+            // Nothing was kept of it, so another may still win.
+            self.first.store(false, Ordering::Release);
+        }
+        done
+    }
+
+    fn bad_method(&mut self, result: Errno) -> AuthError {
+        if self.first.load(Ordering::Acquire) {
+            // A refusal would drop the identity that the winner has just got.
+            return AuthError::Unexpected(LATE);
+        }
+        self.inner.bad_method(result)
+    }
+}

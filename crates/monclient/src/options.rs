@@ -1,0 +1,201 @@
+//! What a monitor client needs to know.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use sepiola_cephx::{AuthMethod, ConMode, ServiceSet, TicketKeeper};
+use sepiola_config::Config;
+use sepiola_crypto::{CryptoKey, CryptoOptions};
+use sepiola_osdmap::OsdMap;
+use sepiola_wire::{AddrType, EntityAddr, EntityAddrVec, EntityName, EntityType};
+
+use crate::{MapObserver, MonError, PrivateHandler};
+
+/// How OSD maps are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OsdMapWish {
+    /// Not at all: enough for commands.
+    None,
+    /// The newest at the start, newer ones when asked for: what clients do.
+    #[default]
+    OnDemand,
+    /// Every one: what OSDs need.
+    Continuous,
+}
+
+/// How to authenticate.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Credentials {
+    /// Method none: the name is believed.
+    None,
+    /// A key.
+    Key(CryptoKey),
+}
+
+/// What a [`MonClient`](crate::MonClient) needs to know. Names in parentheses are Ceph's options.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct MonClientOptions {
+    /// Who this is.
+    pub name: EntityName,
+    /// How it authenticates.
+    pub credentials: Credentials,
+    /// Addresses to find monitors by, until one of them has sent the map (`mon_host`).
+    pub monitors: Vec<EntityAddr>,
+    /// Connection modes, the preferred one first; others are not accepted (`ms_mon_client_mode`).
+    pub modes: Vec<ConMode>,
+    /// How secure frames are sealed.
+    pub crypto: CryptoOptions,
+    /// Services to hold tickets for.
+    pub services: ServiceSet,
+    /// This side's addresses. A client has one without port, whose nonce tells its instance.
+    pub addrs: EntityAddrVec,
+    /// A daemon's number; clients get theirs from the monitors.
+    pub daemon_id: Option<i64>,
+    /// How OSD maps are wanted.
+    pub osdmap: OsdMapWish,
+    /// A map to go on from, as an OSD with a store has.
+    pub initial_map: Option<Arc<OsdMap>>,
+    /// Told of every map in order.
+    pub map_observer: Option<Arc<dyn MapObserver>>,
+    /// Takes the messages that only Sepiola's daemons exchange.
+    pub private_handler: Option<Arc<dyn PrivateHandler>>,
+    /// Limit on [`MonClient::connect`](crate::MonClient::connect) (`client_mount_timeout`). Default 10 s.
+    pub connect_timeout: Duration,
+    /// Limit on requests that give none (`rados_mon_op_timeout`). Default 10 s.
+    pub request_timeout: Duration,
+    /// Time for one round of monitors (`mon_client_hunt_interval`). Default 3 s; each round gets 1.5 times the
+    /// time of the one before, at most 10 times.
+    pub hunt_interval: Duration,
+    /// Monitors tried at once (`mon_client_hunt_parallel`). Default 3.
+    pub hunt_parallel: usize,
+    /// Time between keepalives (`mon_client_ping_interval`). Default 10 s.
+    pub ping_interval: Duration,
+    /// Silence after which a monitor is given up (`mon_client_ping_timeout`). Default 30 s.
+    pub ping_timeout: Duration,
+    /// Life of service tickets, which tells daemons when new secrets are due (`auth_service_ticket_ttl`).
+    /// Default 3600 s.
+    pub service_ticket_ttl: Duration,
+}
+
+impl MonClientOptions {
+    /// The defaults for an entity: a client's services and wishes, modes that fit the credentials.
+    pub fn new(name: EntityName, credentials: Credentials, monitors: Vec<EntityAddr>) -> Self {
+        let modes = match credentials {
+            Credentials::None => vec![ConMode::Crc],
+            Credentials::Key(_) => vec![ConMode::Secure, ConMode::Crc],
+        };
+        MonClientOptions {
+            name,
+            credentials,
+            monitors,
+            modes,
+            crypto: CryptoOptions::default(),
+            services: ServiceSet::CLIENT,
+            addrs: EntityAddr { kind: AddrType::Any, nonce: rand::random(), socket: None }.into(),
+            daemon_id: None,
+            osdmap: OsdMapWish::default(),
+            initial_map: None,
+            map_observer: None,
+            private_handler: None,
+            connect_timeout: Duration::from_secs(10),
+            request_timeout: Duration::from_secs(10),
+            hunt_interval: Duration::from_secs(3),
+            hunt_parallel: 3,
+            ping_interval: Duration::from_secs(10),
+            ping_timeout: Duration::from_secs(30),
+            service_ticket_ttl: Duration::from_secs(3600),
+        }
+    }
+
+    /// Takes monitors, key, modes and timers from a configuration. Host names in `mon_host` are looked up,
+    /// which may block.
+    ///
+    /// # Errors
+    /// [`MonError::NoMonitors`], [`MonError::NoKey`] with the places that were searched, or
+    /// [`MonError::Config`].
+    pub fn from_config(config: &Config) -> Result<Self, MonError> {
+        let bad = |e: &dyn fmt::Display| MonError::Config(e.to_string());
+        let name = config.name().clone();
+        let credentials = crate::credentials::find(config)?;
+        let mut options = Self::new(name, credentials, monitors(config)?);
+        let mode_option = match options.name.kind {
+            EntityType::Client => "ms_mon_client_mode",
+            _ => "ms_mon_cluster_mode",
+        };
+        if let Some(modes) = config.text(mode_option) {
+            options.modes = sepiola_msgr2::parse_modes(&modes).map_err(|e| bad(&e))?;
+        }
+        if let Credentials::None = options.credentials {
+            // Without keys there is nothing to encrypt with; the configured modes must allow that.
+            if !options.modes.contains(&ConMode::Crc) {
+                return Err(MonError::Config(format!(
+                    "authentication none needs connection mode crc, which {mode_option} does not allow"
+                )));
+            }
+            options.modes = vec![ConMode::Crc];
+        }
+        options.crypto = crate::credentials::crypto_options(config)?;
+        let seconds = |option: &str| config.duration(option).map_err(|e| bad(&e));
+        options.connect_timeout = seconds("client_mount_timeout")?;
+        // 0 means none to Ceph; a day is as good, and needs no special case.
+        const NO_LIMIT: Duration = Duration::from_secs(86400);
+        options.request_timeout =
+            config.timeout("rados_mon_op_timeout").map_err(|e| bad(&e))?.unwrap_or(NO_LIMIT);
+        options.hunt_interval = seconds("mon_client_hunt_interval")?;
+        options.ping_interval = seconds("mon_client_ping_interval")?;
+        options.ping_timeout = seconds("mon_client_ping_timeout")?;
+        options.service_ticket_ttl = seconds("auth_service_ticket_ttl")?;
+        Ok(options)
+    }
+
+    /// The method that goes with the credentials.
+    pub fn method(&self) -> AuthMethod {
+        match self.credentials {
+            Credentials::None => AuthMethod::None,
+            Credentials::Key(_) => AuthMethod::Cephx,
+        }
+    }
+
+    pub(crate) fn ticket_keeper(&self) -> TicketKeeper {
+        match &self.credentials {
+            Credentials::None => TicketKeeper::without_keys(self.name.clone()),
+            Credentials::Key(key) => TicketKeeper::new(self.name.clone(), key.clone(), self.services),
+        }
+    }
+
+    /// True if this entity opens its clients' tickets, for which it needs the rotating secrets.
+    pub(crate) fn needs_rotating(&self) -> bool {
+        self.method() == AuthMethod::Cephx
+            && matches!(self.name.kind, EntityType::Osd | EntityType::Mds | EntityType::Mgr)
+    }
+}
+
+/// The messenger v2 addresses of `mon_host`.
+fn monitors(config: &Config) -> Result<Vec<EntityAddr>, MonError> {
+    let endpoints = config.mon_host().map_err(|e| MonError::NoMonitors(e.to_string()))?;
+    let mut addrs = Vec::new();
+    let mut failed = None;
+    for endpoint in endpoints.iter().filter(|e| e.kind != AddrType::Legacy) {
+        match endpoint.resolve() {
+            Ok(found) => addrs.extend(found),
+            Err(e) => failed = Some(format!("{}: {e}", endpoint.host)),
+        }
+    }
+    if addrs.is_empty() {
+        let reason = failed.unwrap_or_else(|| "mon_host has no messenger v2 address".to_owned());
+        return Err(MonError::NoMonitors(reason));
+    }
+    Ok(addrs)
+}
+
+impl fmt::Debug for MonClientOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MonClientOptions")
+            .field("name", &self.name)
+            .field("method", &self.method())
+            .field("monitors", &self.monitors)
+            .field("modes", &self.modes)
+            .finish_non_exhaustive()
+    }
+}
