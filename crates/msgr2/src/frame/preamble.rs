@@ -12,6 +12,8 @@ pub const MAX_SEGMENTS: usize = 4;
 
 const CRC_AT: usize = 28;
 const FLAGS_AT: usize = 26;
+/// Length and alignment of one segment.
+const DESCRIPTOR_LEN: usize = 6;
 const FLAG_COMPRESSED: u8 = 1;
 /// Alignment hints for the receiver's buffers; no effect on the layout.
 const ALIGNMENT: [u16; MAX_SEGMENTS] = [8, 8, 8, 4096];
@@ -41,10 +43,12 @@ impl Preamble {
         let mut out = [0; PREAMBLE_LEN];
         out[0] = self.tag as u8;
         out[1] = self.count;
-        for segment in 0..self.count() {
-            let at = 2 + 6 * segment;
-            out[at..at + 4].copy_from_slice(&self.lengths[segment].to_le_bytes());
-            out[at + 4..at + 6].copy_from_slice(&ALIGNMENT[segment].to_le_bytes());
+        let descriptors = out[2..FLAGS_AT].chunks_exact_mut(DESCRIPTOR_LEN);
+        for ((descriptor, len), alignment) in
+            descriptors.zip(self.lengths).zip(ALIGNMENT).take(self.count())
+        {
+            descriptor[..4].copy_from_slice(&len.to_le_bytes());
+            descriptor[4..].copy_from_slice(&alignment.to_le_bytes());
         }
         let crc = crc32c(0, &out[..CRC_AT]);
         out[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
@@ -66,9 +70,9 @@ impl Preamble {
         }
         // Descriptors beyond the count are ignored: old peers filled in their alignments.
         let mut lengths = [0; MAX_SEGMENTS];
-        for (segment, len) in lengths.iter_mut().enumerate().take(count.into()) {
-            let at = 2 + 6 * segment;
-            *len = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let descriptors = bytes[2..FLAGS_AT].chunks_exact(DESCRIPTOR_LEN);
+        for (len, descriptor) in lengths.iter_mut().zip(descriptors).take(count.into()) {
+            *len = u32::from_le_bytes([descriptor[0], descriptor[1], descriptor[2], descriptor[3]]);
         }
         if count > 1 && lengths[usize::from(count) - 1] == 0 {
             return Err(Misbehaviour::EmptyLastSegment);

@@ -1,7 +1,9 @@
 //! Which connection mode applies: the options, and the server's choice.
 
-use sepiola_cephx::{AuthMethod, ConMode, ParseMethodError};
+use sepiola_cephx::{AllowedAuth, AuthMethod, ConMode, ParseMethodError};
 use sepiola_wire::EntityType;
+
+use super::MethodOptions;
 
 /// Picks the connection mode as every server does: the first of the client's list that the server allows.
 /// Method none goes with crc only, since it agrees on no key.
@@ -76,6 +78,17 @@ impl ModeOptions {
             (false, false) => &self.cluster,
         }
     }
+
+    /// What a daemon of type `me` allows to whoever dials it.
+    pub fn allowed(&self, me: EntityType, methods: &MethodOptions) -> AllowedAuth {
+        AllowedAuth {
+            cluster_methods: methods.cluster.clone(),
+            service_methods: methods.service.clone(),
+            mon_modes: self.modes(me, EntityType::Mon).to_vec(),
+            daemon_modes: self.modes(me, EntityType::Osd).to_vec(),
+            client_modes: self.modes(me, EntityType::Client).to_vec(),
+        }
+    }
 }
 
 pub(super) fn is_mon_or_mgr(kind: EntityType) -> bool {
@@ -129,6 +142,29 @@ mod tests {
             (Osd, Client, &options.service),
         ] {
             assert_eq!(options.modes(me, peer), &expected[..], "{me} with {peer}");
+        }
+    }
+
+    /// The acceptor's form must say the same as the table, for every pair.
+    #[test]
+    fn what_a_daemon_allows_follows_the_table() {
+        let modes = ModeOptions {
+            cluster: vec![ConMode::Crc],
+            service: vec![ConMode::Secure],
+            mon_service: vec![ConMode::Crc],
+            ..ModeOptions::default()
+        };
+        let methods = MethodOptions {
+            cluster: vec![AuthMethod::Cephx],
+            service: vec![AuthMethod::Cephx, AuthMethod::None],
+            client: vec![],
+        };
+        for me in [Mon, Mgr, Osd, Mds] {
+            let allowed = modes.allowed(me, &methods);
+            for peer in [Mon, Mgr, Osd, Mds, Client] {
+                assert_eq!(allowed.modes(peer, AuthMethod::Cephx), modes.modes(me, peer), "{me} with {peer}");
+                assert_eq!(allowed.methods(me, peer), methods.methods(me, peer), "{me} with {peer}");
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! Recorded exchanges with real daemons, and authenticators that repeat what was recorded.
 #![allow(dead_code)] // each test file uses its own part
 
+pub mod pair;
+
 use std::{fs, path::Path};
 
 use sepiola_cephx::{
