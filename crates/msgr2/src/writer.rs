@@ -79,6 +79,11 @@ impl FrameWriter {
         &self.out[self.written..]
     }
 
+    /// Bytes that the output buffer holds, written ones that were not yet given back included.
+    pub fn buffered(&self) -> usize {
+        self.out.len()
+    }
+
     /// Reports that the socket has taken the first `n` bytes of [`FrameWriter::pending`].
     ///
     /// # Panics

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::pair::{ADMIN, Cluster, Pair, addr, connect, plain};
+use common::pair::{ADMIN, Cluster, Pair, addr, connect, connect_with, plain};
 use proptest::prelude::*;
+use rand::{SeedableRng, rngs::StdRng};
 use sepiola_cephx::{AuthMethod, ConMode, TicketKeeper};
 use sepiola_crypto::KeyType;
 use sepiola_msgr2::{Established, Event, GlobalSeq, MessageHeader, ReadBuffer};
@@ -90,9 +91,10 @@ fn every_connection_has_its_own_keys() {
     let cluster = Cluster::new(KeyType::Aes256k, &[AuthMethod::Cephx], &[ConMode::Secure]);
     let keeper = cluster.keeper(ADMIN);
     let mut sealed = Vec::new();
-    for _ in 0..2 {
-        let mut client =
-            connect(cluster.client(&keeper, &[ConMode::Secure]), cluster.mon(), plain).client.established();
+    for seed in 0..2 {
+        let client = cluster.client(&keeper, &[ConMode::Secure]);
+        let pair = connect_with(StdRng::seed_from_u64(seed), client, cluster.mon(), plain);
+        let mut client = pair.client.established();
         client.writer.keepalive(UTime::from_secs(1)).unwrap();
         sealed.push(client.writer.pending().to_vec());
     }

@@ -44,8 +44,7 @@ impl Preamble {
         out[0] = self.tag as u8;
         out[1] = self.count;
         let descriptors = out[2..FLAGS_AT].chunks_exact_mut(DESCRIPTOR_LEN);
-        for ((descriptor, len), alignment) in
-            descriptors.zip(self.lengths).zip(ALIGNMENT).take(self.count())
+        for ((descriptor, len), alignment) in descriptors.zip(self.lengths).zip(ALIGNMENT).take(self.count())
         {
             descriptor[..4].copy_from_slice(&len.to_le_bytes());
             descriptor[4..].copy_from_slice(&alignment.to_le_bytes());

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses its own part
 
 pub mod pair;
+pub mod raw;
 
 use std::{fs, path::Path};
 
@@ -233,6 +234,7 @@ impl ClientAuthenticator for ScriptedClient {
 }
 
 /// The other side of [`ScriptedClient`].
+#[derive(Clone)]
 pub struct ScriptedServer {
     pub methods: Vec<AuthMethod>,
     pub modes: Vec<ConMode>,

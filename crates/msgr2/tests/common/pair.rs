@@ -15,9 +15,7 @@ use sepiola_cephx::{
     RotatingSecrets, ServiceAuthenticator, ServiceSecrets, ServiceSet, TicketKeeper,
 };
 use sepiola_crypto::{CryptoKey, KeyType};
-use sepiola_msgr2::{
-    ClientConfig, Error, Established, Handshake, Progress, ReadBuffer, ServerConfig,
-};
+use sepiola_msgr2::{ClientConfig, Error, Established, Handshake, Progress, ReadBuffer, ServerConfig};
 use sepiola_wire::{EntityAddr, EntityAddrVec, EntityName, EntityType, GlobalId, UTime};
 
 pub const NOW: UTime = UTime::from_secs(1_800_000_000);
@@ -212,12 +210,17 @@ pub struct Pair {
 
 /// Lets both sides talk until nobody says anything more. `line` sees everything that one side has said
 /// since its last turn, may change it, and says in which pieces it arrives.
-pub fn connect(
+pub fn connect(client: Handshake, server: Handshake, line: impl FnMut(Way, Vec<u8>) -> Vec<Vec<u8>>) -> Pair {
+    connect_with(StdRng::seed_from_u64(7), client, server, line)
+}
+
+/// [`connect`] with its own randomness.
+pub fn connect_with(
+    mut rng: StdRng,
     client: Handshake,
     server: Handshake,
     mut line: impl FnMut(Way, Vec<u8>) -> Vec<Vec<u8>>,
 ) -> Pair {
-    let mut rng = StdRng::seed_from_u64(7);
     let mut pair = Pair {
         client: Side::Opening(Box::new(client)),
         server: Side::Opening(Box::new(server)),
