@@ -1,0 +1,270 @@
+//! Settings of a cluster handle.
+
+use std::{fmt, path::Path, path::PathBuf, time::Duration};
+
+use sepiola_cephx::{ConMode, Keyring};
+use sepiola_config::{Config, Layer};
+use sepiola_crypto::{CryptoKey, CryptoOptions};
+use sepiola_monclient::{Credentials, MonClient, MonClientOptions, MonError};
+use sepiola_wire::EntityName;
+
+use crate::{Error, Result, objecter::ObjecterOptions, rados::Rados};
+
+/// Collects settings; [`RadosBuilder::connect`] uses them. What is set here counts more than ceph.conf.
+///
+/// Every call has a deadline: 10 s to connect (`client_mount_timeout`) and for requests to monitors
+/// (`rados_mon_op_timeout`), 30 s for operations on objects (`rados_osd_op_timeout`), unless ceph.conf or the
+/// setters here say otherwise.
+#[derive(Clone, Default)]
+#[must_use = "a builder does nothing until it connects"]
+pub struct RadosBuilder {
+    conf_files: Vec<PathBuf>,
+    name: Option<String>,
+    options: Vec<(String, String)>,
+    key: Option<CryptoKey>,
+    keyring: Option<Keyring>,
+    modes: Option<Vec<ConMode>>,
+    connect_timeout: Option<Duration>,
+    mon_timeout: Option<Duration>,
+    op_timeout: Option<Option<Duration>>,
+    spin: Option<Duration>,
+    crypto: Option<CryptoOptions>,
+    max_ops_in_flight: Option<usize>,
+    max_bytes_in_flight: Option<u64>,
+}
+
+impl RadosBuilder {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a ceph.conf: monitors, keyring, modes and timeouts.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it cannot be read or understood.
+    pub fn conf_file(mut self, path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        // Which sections count depends on the name, which may still be set: parse now, apply later.
+        Config::new(EntityName::client("admin")).load_file(path).map_err(config_error)?;
+        self.conf_files.push(path.to_owned());
+        Ok(self)
+    }
+
+    /// Reads the first ceph.conf at the usual places: `CEPH_CONF`, `/etc/ceph/ceph.conf`,
+    /// `~/.ceph/ceph.conf`, `./ceph.conf`. None there is no error.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it cannot be read or understood.
+    pub fn default_conf_file(self) -> Result<Self> {
+        match Config::default_file() {
+            Some(path) => self.conf_file(path),
+            None => Ok(self),
+        }
+    }
+
+    /// Who to be: `client.admin`, the default, or another entity.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Where the monitors are, as `mon_host` has it: `127.0.0.1:3300`, `v2:10.0.0.1:3300,v2:10.0.0.2:3300`.
+    pub fn mon_host(self, hosts: impl Into<String>) -> Self {
+        self.option("mon_host", hosts)
+    }
+
+    /// Sets any option of ceph.conf.
+    pub fn option(mut self, option: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.push((option.into(), value.into()));
+        self
+    }
+
+    /// The key, in base64 as keyrings have it.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is none.
+    pub fn key(mut self, key: &str) -> Result<Self> {
+        let key = CryptoKey::from_base64(key).map_err(|e| Error::Config(format!("key: {e}")))?;
+        self.key = Some(key);
+        Ok(self)
+    }
+
+    /// The key, out of a keyring file's content.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the text is no keyring.
+    pub fn keyring(mut self, text: &str) -> Result<Self> {
+        self.keyring = Some(Keyring::parse(text).map_err(|e| Error::Config(format!("keyring: {e}")))?);
+        Ok(self)
+    }
+
+    /// The path of the keyring file.
+    pub fn keyring_file(self, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref().to_string_lossy().into_owned();
+        self.option("keyring", path)
+    }
+
+    /// The connection modes to offer to monitors and OSDs, the preferred one first; others are not accepted.
+    pub fn modes(mut self, modes: impl Into<Vec<ConMode>>) -> Self {
+        self.modes = Some(modes.into());
+        self
+    }
+
+    /// Limit on connecting.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = Some(timeout);
+        self
+    }
+
+    /// Limit on requests to monitors.
+    pub fn mon_timeout(mut self, timeout: Duration) -> Self {
+        self.mon_timeout = Some(timeout);
+        self
+    }
+
+    /// Limit on operations on objects; `None` waits for ever.
+    pub fn op_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.op_timeout = Some(timeout.into());
+        self
+    }
+
+    /// How long connections look for replies before they sleep (`spin_us`). Lowers latency and costs a core.
+    pub fn spin(mut self, spin: Duration) -> Self {
+        self.spin = Some(spin);
+        self
+    }
+
+    /// How secure frames are sealed: the engine, and whether its contexts are kept.
+    pub fn crypto(mut self, crypto: CryptoOptions) -> Self {
+        self.crypto = Some(crypto);
+        self
+    }
+
+    /// Limits on what is in flight (`objecter_inflight_ops`, `objecter_inflight_op_bytes`); further
+    /// operations wait. Default 1024 operations and 100 MiB.
+    pub fn in_flight_limits(mut self, ops: usize, bytes: u64) -> Self {
+        self.max_ops_in_flight = Some(ops);
+        self.max_bytes_in_flight = Some(bytes);
+        self
+    }
+
+    /// Connects, authenticates and fetches the maps.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for settings that cannot be used; [`Error::Monitor`] with one line that says what
+    /// became of each monitor, within [`RadosBuilder::connect_timeout`].
+    pub async fn connect(self) -> Result<Rados> {
+        let config = self.config()?;
+        let mut mon = self.mon_options(&config).await?;
+        if let Some(timeout) = self.connect_timeout {
+            mon.connect_timeout = timeout;
+        }
+        if let Some(timeout) = self.mon_timeout {
+            mon.request_timeout = timeout;
+        }
+        if let Some(crypto) = self.crypto {
+            mon.crypto = crypto;
+        }
+        let mut modes = sepiola_msgr2::parse_modes(&config.get("ms_client_mode").unwrap_or_default())
+            .map_err(config_error)?;
+        if let Some(wanted) = &self.modes {
+            mon.modes.clone_from(wanted);
+            modes.clone_from(wanted);
+        }
+        if matches!(mon.credentials, Credentials::None) {
+            only_crc(&mut mon.modes)?;
+            only_crc(&mut modes)?;
+        }
+        let in_flight = |option: &str| config.u64(option).map_err(config_error);
+        let spin = Duration::from_micros(config.u64("spin_us").map_err(config_error)?);
+        let options = ObjecterOptions {
+            op_timeout: match self.op_timeout {
+                Some(set) => set,
+                None => config.timeout("rados_osd_op_timeout").map_err(config_error)?,
+            },
+            connect_timeout: config.duration("ms_connection_ready_timeout").map_err(config_error)?,
+            modes,
+            crypto: mon.crypto,
+            max_ops_in_flight: match self.max_ops_in_flight {
+                Some(set) => set,
+                None => usize::try_from(in_flight("objecter_inflight_ops")?).unwrap_or(usize::MAX),
+            },
+            max_bytes_in_flight: match self.max_bytes_in_flight {
+                Some(set) => set,
+                None => in_flight("objecter_inflight_op_bytes")?,
+            },
+            spin: self.spin.unwrap_or(spin),
+        };
+        let mon_timeout = mon.request_timeout;
+        let client = MonClient::connect(mon).await?;
+        Ok(Rados::start(client, mon_timeout, options))
+    }
+
+    fn entity(&self) -> Result<EntityName> {
+        let name = self.name.as_deref().unwrap_or("client.admin");
+        name.parse().map_err(|e| Error::Config(format!("{e}")))
+    }
+
+    fn config(&self) -> Result<Config> {
+        let mut config = Config::new(self.entity()?);
+        for path in &self.conf_files {
+            config.load_file(path).map_err(config_error)?;
+        }
+        for (option, value) in &self.options {
+            config.set(Layer::CommandLine, option, value.clone());
+        }
+        Ok(config)
+    }
+
+    async fn mon_options(&self, config: &Config) -> Result<MonClientOptions> {
+        let mut config = config.clone();
+        let key = match (&self.key, &self.keyring) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(keyring)) => {
+                let name = config.name();
+                Some(keyring.key(name).map_err(|e| Error::Config(format!("keyring: {e}")))?.clone())
+            }
+            (None, None) => None,
+        };
+        if let Some(key) = key {
+            // A key given here is used, whatever keyrings there are.
+            config.set(Layer::Runtime, "key", key.to_base64().to_string());
+        }
+        // Host names are looked up and keyrings read, which blocks.
+        let options = tokio::task::spawn_blocking(move || MonClientOptions::from_config(&config)).await;
+        Ok(options.map_err(|e| Error::Local(e.to_string()))??)
+    }
+}
+
+/// Without keys there is nothing to encrypt with.
+fn only_crc(modes: &mut Vec<ConMode>) -> Result<()> {
+    if !modes.contains(&ConMode::Crc) {
+        let why = "authentication none cannot be encrypted, but the modes allow only secure";
+        return Err(Error::Config(why.to_owned()));
+    }
+    *modes = vec![ConMode::Crc];
+    Ok(())
+}
+
+fn config_error(error: impl fmt::Display) -> Error {
+    Error::Config(error.to_string())
+}
+
+impl From<MonError> for Error {
+    fn from(error: MonError) -> Self {
+        match error {
+            MonError::Config(text) => Error::Config(text),
+            other => Error::Monitor(other),
+        }
+    }
+}
+
+impl fmt::Debug for RadosBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RadosBuilder")
+            .field("conf_files", &self.conf_files)
+            .field("name", &self.name)
+            .field("modes", &self.modes)
+            .finish_non_exhaustive()
+    }
+}
