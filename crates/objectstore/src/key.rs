@@ -62,6 +62,14 @@ impl KeyBuf {
         KeyRef(&self.0)
     }
 
+    /// Puts the first possible key behind `key`, for going on with a listing.
+    pub fn set_after(&mut self, key: KeyRef<'_>) -> KeyRef<'_> {
+        self.0.clear();
+        self.0.extend_from_slice(key.0);
+        self.0.push(0);
+        KeyRef(&self.0)
+    }
+
     /// The key encoded last.
     pub fn get(&self) -> KeyRef<'_> {
         KeyRef(&self.0)

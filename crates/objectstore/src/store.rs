@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, mpsc},
     task::{Context, Poll, Wake, Waker},
     thread::Thread,
 };
@@ -160,6 +160,22 @@ pub trait ObjectStore: Send + Sync + 'static {
     /// Applies a transaction and empties it. The store asks `later` for a completion only when it answers
     /// [`Submitted::Pending`], so a store that answers at once costs no allocation.
     fn submit(&self, transaction: &mut Transaction<'_>, later: &mut dyn FnMut() -> Completion) -> Submitted;
+
+    /// Applies a transaction and waits until it is durable. A store that answers at once never blocks.
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
+        let (mut done, mut waiter) = (None, None);
+        let submitted = self.submit(transaction, &mut || {
+            let (sender, receiver) = mpsc::sync_channel(1);
+            waiter = Some(receiver);
+            // The receiver is gone only if this thread is.
+            Box::new(move |result| drop(sender.send(result)))
+        });
+        if let Submitted::Done(result) = submitted {
+            done = Some(result);
+        }
+        let lost = || Err(StoreError::Io("the store forgot a transaction".to_owned()));
+        done.or_else(|| waiter.and_then(|waiter| waiter.recv().ok())).unwrap_or_else(lost)
+    }
 
     /// An object's size and information, `None` if it does not exist.
     fn stat(&self, collection: PgId, object: KeyRef<'_>) -> Fetch<Option<ObjectStat>>;

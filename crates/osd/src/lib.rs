@@ -1,1 +1,25 @@
-//! The OSD: maps by epoch, placement groups, the op interpreter
+//! The OSD: maps by epoch, placement groups, the op interpreter.
+//!
+//! [`Osd`] is the daemon without its edges: it takes maps ([`Osd::apply_map`]) and messages
+//! ([`Osd::handle`]) and writes replies into whatever the caller gives it, so it runs without sockets.
+//! Around it, `network` serves connections and `daemon` keeps the monitors informed.
+#![forbid(unsafe_code)]
+
+mod core;
+mod maps;
+mod network;
+mod op;
+mod outgoing;
+mod pg;
+mod reply;
+mod report;
+mod request;
+mod session;
+mod tell;
+mod waiting;
+
+pub use crate::core::{HandleError, Handled, Osd, OsdConfig, Scratch};
+pub use network::{ConnectionState, Network, NetworkConfig};
+pub use op::Limits;
+pub use outgoing::{Outgoing, Push, Refusal};
+pub use session::{PeerIdentity, Session};

@@ -94,11 +94,12 @@ impl Data {
         if data.is_empty() {
             return;
         }
-        if let Body::Flat(flat) = &mut self.body {
-            if end <= CHUNK64 && flat.len() <= CHUNK {
-                overwrite(flat, offset as usize, data.as_slice());
-                return;
-            }
+        if let Body::Flat(flat) = &mut self.body
+            && end <= CHUNK64
+            && flat.len() <= CHUNK
+        {
+            overwrite(flat, offset as usize, data.as_slice());
+            return;
         }
         let data = data.as_slice();
         let chunks = self.chunked();
@@ -117,11 +118,11 @@ impl Data {
         if offset >= end {
             return;
         }
-        if let Body::Flat(flat) = &mut self.body {
-            if flat.len() <= CHUNK {
-                zero_within(flat, offset, end);
-                return;
-            }
+        if let Body::Flat(flat) = &mut self.body
+            && flat.len() <= CHUNK
+        {
+            zero_within(flat, offset, end);
+            return;
         }
         let chunks = self.chunked();
         let (first, last) = (offset / CHUNK64, (end - 1) / CHUNK64);

@@ -1,0 +1,287 @@
+//! The OSD without its edges.
+
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicU32, Ordering},
+};
+
+use arc_swap::{ArcSwap, Guard};
+use bytes::Bytes;
+use dashmap::DashMap;
+use parking_lot::Mutex;
+use sepiola_messages::{
+    Command, WireMessage, kind,
+    osd_op::{OpOutcome, OsdOpRequest},
+};
+use sepiola_msgr2::{MessageHeader, Payload};
+use sepiola_objectstore::{CollectionStats, KeyBuf, ObjectStore, StoreError, Transaction};
+use sepiola_osdmap::OsdMap;
+use sepiola_wire::{DecodeError, Epoch, OsdId, PgId, PoolId, Uuid};
+
+use crate::{
+    maps::{MapHistory, MapView},
+    op::{Limits, Outputs},
+    outgoing::{Outgoing, Refusal},
+    pg::Pg,
+    session::Session,
+    waiting::Waiting,
+};
+
+/// What an OSD is told about itself.
+#[derive(Debug, Clone)]
+pub struct OsdConfig {
+    /// Its number.
+    pub whoami: OsdId,
+    /// The cluster.
+    pub fsid: Uuid,
+    /// Limits on requests.
+    pub limits: Limits,
+    /// Bytes that the store may take, as `df` shows them.
+    pub capacity: u64,
+}
+
+/// An OSD: maps, pgs, and a store.
+pub struct Osd {
+    pub(crate) config: OsdConfig,
+    pub(crate) store: Arc<dyn ObjectStore>,
+    view: ArcSwap<MapView>,
+    pub(crate) history: Mutex<MapHistory>,
+    // All pgs ever served here and not deleted, also those whose primary is another OSD now.
+    pgs: DashMap<PgId, Arc<Pg>>,
+    // Serialises map changes.
+    changing: Mutex<()>,
+    waiting: Mutex<Vec<Weak<Session>>>,
+    // The newest epoch that some peer has.
+    wanted: AtomicU32,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handled {
+    /// It was for the OSD; what there is to answer was sent, or will be.
+    Done,
+    /// The OSD does not know such messages.
+    Unknown,
+}
+
+/// Memory that a connection reuses from request to request.
+#[derive(Debug)]
+pub struct Scratch {
+    pub(crate) key: KeyBuf,
+    pub(crate) transaction: Transaction<'static>,
+    pub(crate) outputs: Outputs,
+    pub(crate) outcomes: Vec<OpOutcome>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Scratch {
+            key: KeyBuf::default(),
+            transaction: Transaction::new(PgId::new(PoolId(0), 0)),
+            outputs: Outputs::default(),
+            outcomes: Vec::new(),
+        }
+    }
+}
+
+/// A message that does not decode: its sender is at fault and its session ends.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandleError {
+    /// The message is malformed.
+    #[error("malformed {name}: {error}", name = kind::name(*kind))]
+    Malformed {
+        /// The message type.
+        kind: u16,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+    /// The reply cannot be sent.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl Osd {
+    /// An OSD without a map. Collections that the store has already are served once a map assigns them.
+    pub fn new(config: OsdConfig, store: Arc<dyn ObjectStore>) -> Self {
+        Osd {
+            config,
+            store,
+            view: ArcSwap::from_pointee(MapView::empty()),
+            history: Mutex::default(),
+            pgs: DashMap::new(),
+            changing: Mutex::new(()),
+            waiting: Mutex::default(),
+            wanted: AtomicU32::new(0),
+        }
+    }
+
+    /// Totals over everything that the store holds.
+    pub fn statistics(&self) -> CollectionStats {
+        let mut total = CollectionStats::default();
+        for id in self.store.collections() {
+            // A collection may be removed at any moment.
+            if let Ok(stats) = self.store.stats(id) {
+                total.add(&stats);
+            }
+        }
+        total
+    }
+
+    pub(crate) fn view(&self) -> Guard<Arc<MapView>> {
+        self.view.load()
+    }
+
+    pub(crate) fn waiting_sessions(&self) -> &Mutex<Vec<Weak<Session>>> {
+        &self.waiting
+    }
+
+    /// The epoch of the OSD's map, 0 before the first one.
+    pub fn epoch(&self) -> Epoch {
+        self.view().epoch()
+    }
+
+    /// The newest epoch that a request was based on: if it is above [`Osd::epoch`], requests wait for it.
+    pub fn wanted_epoch(&self) -> Epoch {
+        Epoch(self.wanted.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn want_map(&self, epoch: Epoch) {
+        self.wanted.fetch_max(epoch.0, Ordering::Relaxed);
+    }
+
+    /// Remembers the encoded step that leads to an epoch, for peers with older maps.
+    pub fn remember_incremental(&self, epoch: Epoch, incremental: Bytes) {
+        self.history.lock().add(epoch, incremental);
+    }
+
+    /// Takes a newer map; an older one or the same is ignored. Pools that are gone lose their data, and
+    /// requests that waited for the map run.
+    ///
+    /// # Errors
+    /// If the store cannot make or remove a collection; the map is in force nevertheless.
+    pub fn apply_map(&self, map: Arc<OsdMap>) -> Result<(), StoreError> {
+        let mut result = Ok(());
+        {
+            let _changing = self.changing.lock();
+            let previous = self.view.load_full();
+            let first = previous.epoch().0 <= 1 && previous.map().pools().next().is_none();
+            if map.epoch() <= previous.epoch() && !(first && map.epoch() == previous.epoch()) {
+                return Ok(());
+            }
+            let previous = (!first).then_some(&*previous);
+            let mut pg = |id| match self.pg(id) {
+                Ok(pg) => pg,
+                Err(error) => {
+                    tracing::error!(pg = %id, %error, "cannot make a collection");
+                    result = Err(error);
+                    Arc::new(Pg::new(id))
+                }
+            };
+            let view = MapView::new(map, self.config.whoami, previous, &mut pg);
+            self.view.store(Arc::new(view));
+            if let Err(error) = self.drop_deleted_pools() {
+                result = Err(error);
+            }
+        }
+        self.resume_all();
+        result
+    }
+
+    fn pg(&self, id: PgId) -> Result<Arc<Pg>, StoreError> {
+        if let Some(pg) = self.pgs.get(&id) {
+            return Ok(pg.clone());
+        }
+        self.store.create_collection(id)?;
+        Ok(self.pgs.entry(id).or_insert_with(|| Arc::new(Pg::new(id))).clone())
+    }
+
+    fn drop_deleted_pools(&self) -> Result<(), StoreError> {
+        let view = self.view();
+        self.pgs.retain(|id, _| view.map().pool(id.pool).is_some());
+        for id in self.store.collections() {
+            if view.map().pool(id.pool).is_none() {
+                self.store.remove_collection(id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Handles one message of a session and sends what there is to answer into `out`. Runs to completion
+    /// when the store answers at once, and never waits for anything else: requests ahead of the OSD's map
+    /// are parked and answered later through the session's [`crate::Push`].
+    ///
+    /// `permit` is asked for a token only if the request has to wait; it is dropped with the answer.
+    ///
+    /// # Errors
+    /// [`HandleError`] ends the session.
+    pub fn handle(
+        &self,
+        session: &Arc<Session>,
+        header: &MessageHeader,
+        front: &[u8],
+        data: Payload<'_>,
+        scratch: &mut Scratch,
+        permit: impl FnOnce(u64) -> Box<dyn Send>,
+        out: &mut impl Outgoing,
+    ) -> Result<Handled, HandleError> {
+        let malformed = |error| HandleError::Malformed { kind: header.kind, error };
+        match header.kind {
+            kind::OSD_OP => {
+                let request = OsdOpRequest::decode(header.version, front, &data).map_err(malformed)?;
+                let parked = self.park(session, request.map_epoch, || Waiting {
+                    permit: Some(permit((front.len() + data.len()) as u64)),
+                    tid: header.tid,
+                    epoch: request.map_epoch,
+                    version: header.version,
+                    front: Bytes::copy_from_slice(front),
+                    data: data.clone().into_bytes(),
+                });
+                if !parked {
+                    let shared = match &data {
+                        Payload::Owned(bytes) => Some(bytes),
+                        Payload::Borrowed(_) => None,
+                    };
+                    self.execute(session, header.tid, &request, shared, scratch, out)?;
+                }
+                Ok(Handled::Done)
+            }
+            kind::COMMAND => {
+                let command = Command::decode(header.version, front, &data).map_err(malformed)?;
+                let reply = self.tell(session, &command);
+                out.send_typed(&reply, header.tid, session.peer.features)?;
+                Ok(Handled::Done)
+            }
+            _ => Ok(Handled::Unknown),
+        }
+    }
+
+    /// Sends the maps that a peer lacks, before anything else and once per session and epoch.
+    pub(crate) fn share_maps(
+        &self,
+        session: &Session,
+        view: &MapView,
+        has: Epoch,
+        out: &mut impl Outgoing,
+    ) -> Result<(), Refusal> {
+        if has >= view.epoch() {
+            return Ok(());
+        }
+        match session.claim_maps(has, view.epoch()) {
+            Some(from) => {
+                let message = self.history.lock().message(from, view);
+                out.send_typed(&message, sepiola_wire::Tid(0), session.peer.features)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Osd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Osd")
+            .field("config", &self.config)
+            .field("epoch", &self.epoch())
+            .finish_non_exhaustive()
+    }
+}

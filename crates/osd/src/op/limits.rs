@@ -1,0 +1,56 @@
+//! What a client may ask for at most.
+
+use sepiola_wire::Errno;
+
+use super::Failure;
+
+/// Limits of requests; the defaults are Ceph's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of data in one message (`osd_max_write_size`).
+    pub max_write: usize,
+    /// Bytes of an object (`osd_max_object_size`).
+    pub max_object: u64,
+    /// Bytes of an object's name or locator key.
+    pub max_name: usize,
+    /// Bytes of a namespace.
+    pub max_nspace: usize,
+    /// Bytes of an attribute's name.
+    pub max_xattr_name: usize,
+    /// Bytes that one op of a write may return (`osd_max_write_op_reply_len`).
+    pub max_write_reply: usize,
+    /// Entries in one omap reply (`osd_max_omap_entries_per_request`).
+    pub max_omap_entries: usize,
+    /// Objects in one listing reply.
+    pub max_listing: usize,
+    /// Ops in one message.
+    pub max_ops: usize,
+    /// Bytes in the answer to one message, so that many reads in one message cannot exhaust memory.
+    pub max_reply: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_write: 90 << 20,
+            max_object: 128 << 20,
+            max_name: 2048,
+            max_nspace: 256,
+            max_xattr_name: 100,
+            max_write_reply: 64,
+            max_omap_entries: 1024,
+            max_listing: 1024,
+            max_ops: 1024,
+            max_reply: 256 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// Checks that a range to be written lies within the largest object.
+    pub(crate) fn check_range(&self, offset: u64, length: u64) -> Result<(), Failure> {
+        let fits = offset < self.max_object && offset.saturating_add(length) <= self.max_object;
+        if fits { Ok(()) } else { Err(Errno::EFBIG.into()) }
+    }
+}

@@ -1,0 +1,189 @@
+//! pgnls, pgls: a pg's objects, a page at a time.
+//!
+//! Objects come in the order of their bit-reversed hash, so that a listing survives the splitting of pgs,
+//! and the cursor is the first object not returned.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sepiola_messages::osd_op::{
+    OpCode, OpRef, OsdOpRequest, input,
+    output::{ListEntry, Listing},
+};
+use sepiola_objectstore::{KeyBuf, ObjectRef};
+use sepiola_wire::{Encode, Errno, Features, HObject, PgId, SnapId};
+
+use super::{Failure, Outputs, execution::store_failure};
+use crate::{
+    core::Osd,
+    maps::MapView,
+    pg::Pg,
+    reply::{Verdict, Versions},
+};
+
+/// A listing for all namespaces has this as its own.
+const ALL_NAMESPACES: &[u8] = &[1];
+/// Objects looked at for one reply: in a large pg few may be in the wanted namespace.
+const MAX_SCANNED: usize = 64 << 10;
+/// The result of the last page of a pg.
+const END_OF_PG: i32 = 1;
+
+/// Runs the ops of a request on a pg.
+pub(crate) fn run(
+    osd: &Osd,
+    view: &MapView,
+    pg: &Arc<Pg>,
+    request: &OsdOpRequest<'_>,
+    out: &mut Outputs,
+) -> Verdict {
+    let mut result = Ok(0);
+    for op in request.ops() {
+        out.begin();
+        result = match op.code {
+            OpCode::PGNLS | OpCode::PGLS => list(osd, view, pg.id(), request, &op, out),
+            _ => Err(Errno::EOPNOTSUPP.into()),
+        };
+        // The end of the pg is the message's result only, never the op's.
+        out.finish(result.map_or_else(|failure| failure.0, |_| 0));
+        if result.is_err() {
+            break;
+        }
+    }
+    out.pad(request.raw_ops().len());
+    let mut state = pg.lock();
+    state.io.count(false, 0, out.total() as u64);
+    let versions = Versions::new(state.last_update, state.last_user_version);
+    match result {
+        Ok(value) => Verdict::new(value, versions),
+        Err(failure) => {
+            out.drop_data();
+            Verdict::new(failure.0, versions)
+        }
+    }
+}
+
+fn list(
+    osd: &Osd,
+    view: &MapView,
+    pg: PgId,
+    request: &OsdOpRequest<'_>,
+    op: &OpRef<'_>,
+    out: &mut Outputs,
+) -> Result<i32, Failure> {
+    let cursor = input::list_cursor(op).map_err(|_| Errno::EINVAL)?;
+    let pool = view.map().pool(pg.pool).ok_or(Errno::ENOENT)?;
+    let from_start = cursor == HObject::min();
+    if !from_start && !cursor.max && (cursor.pool != pg.pool || pool.fold(cursor.hash) != pg.ps) {
+        return Err(Errno::EINVAL.into());
+    }
+    let limit =
+        usize::try_from(op.args.pgls().max_entries).unwrap_or(usize::MAX).min(osd.config.limits.max_listing);
+    let wanted = request.locator.nspace;
+    let all = wanted == ALL_NAMESPACES;
+
+    let mut entries = Vec::new();
+    let mut next = None;
+    let mut from = KeyBuf::default();
+    if from_start {
+        from.set(ObjectRef { hash: pg.ps, nspace: b"", key: b"", name: b"", snap: SnapId(0) });
+    } else {
+        from.set(ObjectRef::of(&cursor));
+    }
+    let mut scanned = 0;
+    while next.is_none() && !cursor.max {
+        let batch = limit.saturating_sub(entries.len()) + 1;
+        let found = osd.store.list(pg, from.get(), batch).wait().map_err(|error| store_failure(&error))?;
+        let exhausted = found.len() < batch;
+        scanned += found.len();
+        for key in found {
+            let object = key.to_hobject(pg.pool).map_err(|_| Errno::EIO)?;
+            if entries.len() >= limit || (scanned > MAX_SCANNED && next.is_none()) {
+                next = Some(object);
+                break;
+            }
+            // The next batch starts behind this object: at the first key above its own.
+            from.set_after(key.as_ref());
+            if object.snap == SnapId::HEAD && (all || object.nspace == wanted) {
+                entries.push(ListEntry { nspace: object.nspace, oid: object.oid, key: object.key });
+            }
+        }
+        if exhausted && next.is_none() {
+            break;
+        }
+    }
+    let value = if next.is_some() { 0 } else { END_OF_PG };
+    let listing = Listing { next: next.unwrap_or_else(|| end_of_pg(pg, pool.pg_num)), entries };
+    out.encode(|out| match op.code {
+        OpCode::PGLS => listing.encode_pgls(out),
+        _ => listing.encode(out, Features::SUPPORTED),
+    });
+    Ok(value)
+}
+
+/// The start of the pg behind this one in listing order.
+fn end_of_pg(pg: PgId, pg_num: u32) -> HObject {
+    let bits = split_bits(pg.ps, pg_num);
+    let rest = u32::MAX.checked_shr(bits).unwrap_or(0);
+    match (pg.ps.reverse_bits() | rest).checked_add(1) {
+        None => HObject::max(),
+        Some(next) => HObject {
+            key: Bytes::new(),
+            oid: Bytes::new(),
+            snap: SnapId::HEAD,
+            hash: next.reverse_bits(),
+            max: false,
+            nspace: Bytes::new(),
+            pool: pg.pool,
+        },
+    }
+}
+
+/// How many low bits of the hash tell a pg from the others.
+fn split_bits(ps: u32, pg_num: u32) -> u32 {
+    if pg_num <= 1 {
+        return 0;
+    }
+    let p = u32::BITS - pg_num.leading_zeros();
+    let half = 1 << (p - 1);
+    if ps % half < pg_num % half { p } else { p - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sepiola_wire::PoolId;
+
+    fn pg(ps: u32) -> PgId {
+        PgId::new(PoolId(1), ps)
+    }
+
+    #[test]
+    fn a_pg_ends_where_a_captured_backoff_says() {
+        assert_eq!(end_of_pg(pg(1), 32).hash, 17);
+    }
+
+    #[test]
+    fn the_ends_chain_all_pgs_in_order() {
+        for pg_num in [1, 2, 3, 7, 8, 12, 32, 33] {
+            let mut ps = 0;
+            let mut seen = vec![ps];
+            loop {
+                let end = end_of_pg(pg(ps), pg_num);
+                if end.max {
+                    break;
+                }
+                let mask = pg_num.next_power_of_two() - 1;
+                ps = end.hash & mask;
+                if ps >= pg_num {
+                    ps = end.hash & (mask >> 1);
+                }
+                seen.push(ps);
+            }
+            if pg_num == 32 {
+                assert_eq!(seen[..8], [0, 16, 8, 24, 4, 20, 12, 28]);
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..pg_num).collect::<Vec<_>>(), "pg_num {pg_num}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! A client's request on its way: found its pg, allowed, executed, answered.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sepiola_cephx::caps::OsdAccess;
+use sepiola_messages::osd_op::{OpCode, OpFlags, OsdOpRequest, RequestFlags};
+use sepiola_objectstore::{ObjectRef, Transaction};
+use sepiola_osdmap::PoolFlags;
+use sepiola_wire::{EVersion, Epoch, Errno, ReqId, SnapId, Tid};
+
+use crate::{
+    core::{Osd, Scratch},
+    maps::{MapView, PoolView},
+    op::{self, Execution, Outputs, listing},
+    outgoing::{Outgoing, Refusal},
+    pg::{Outcome, Pg, PgState},
+    reply::{Verdict, Versions},
+    session::Session,
+};
+
+/// What is decided before anything is executed.
+enum Admission {
+    /// Go ahead.
+    Execute,
+    /// No answer: the client sends the request again when it has the newer map.
+    Drop(&'static str),
+    /// An error before execution.
+    Refuse(Errno),
+}
+
+impl Osd {
+    /// Executes a request that the OSD's map is new enough for, and sends the reply.
+    pub(crate) fn execute(
+        &self,
+        session: &Session,
+        tid: Tid,
+        request: &OsdOpRequest<'_>,
+        shared: Option<&Bytes>,
+        scratch: &mut Scratch,
+        out: &mut impl Outgoing,
+    ) -> Result<(), Refusal> {
+        let view = self.view();
+        self.share_maps(session, &view, request.map_epoch, out)?;
+        let (pool, pg) = match find_pg(&view, request) {
+            Ok(found) => found,
+            Err(why) => {
+                tracing::debug!(peer = %session.peer.source, %tid, pg = %request.spg.pg, why, "request dropped");
+                return Ok(());
+            }
+        };
+        scratch.outputs.clear();
+        let verdict = match self.admit(session, &view, pool, request) {
+            Admission::Drop(why) => {
+                tracing::debug!(peer = %session.peer.source, %tid, why, "request dropped");
+                return Ok(());
+            }
+            Admission::Refuse(errno) => Verdict::early(errno),
+            Admission::Execute if is_pg_request(request) => {
+                listing::run(self, &view, pg, request, &mut scratch.outputs)
+            }
+            Admission::Execute => {
+                let id = request_id(session, tid, request);
+                self.run_ops(pg, view.epoch(), id, request, shared, scratch)
+            }
+        };
+        verdict.send(request, tid, view.epoch(), scratch, out)
+    }
+
+    /// Checks that need no look at the object, in the order in which real OSDs make them.
+    fn admit(
+        &self,
+        session: &Session,
+        view: &MapView,
+        pool: &PoolView,
+        request: &OsdOpRequest<'_>,
+    ) -> Admission {
+        use Admission::{Drop, Execute, Refuse};
+        let limits = &self.config.limits;
+        let writes = request.has_write_op();
+        if session.is_blocklisted(view) {
+            return Refuse(Errno::ESHUTDOWN);
+        }
+        if !may(session, pool, request) {
+            return Refuse(Errno::EPERM);
+        }
+        if request.flags.contains(RequestFlags::PARALLELEXEC) || request.raw_ops().len() > limits.max_ops {
+            return Refuse(Errno::EINVAL);
+        }
+        if pool.flags.has(PoolFlags::EIO) {
+            let understood = request.flags.contains(RequestFlags::SUPPORTS_POOL_EIO);
+            return if understood { Drop("the pool's eio flag is set") } else { Refuse(Errno::EIO) };
+        }
+        if is_pg_request(request) {
+            return Execute;
+        }
+        if request.oid.is_empty() {
+            return Refuse(Errno::EINVAL);
+        }
+        if request.oid.len() > limits.max_name
+            || request.locator.key.len() > limits.max_name
+            || request.locator.nspace.len() > limits.max_nspace
+        {
+            return Refuse(Errno::ENAMETOOLONG);
+        }
+        if writes {
+            if request.snap != SnapId::HEAD {
+                return Refuse(Errno::EINVAL);
+            }
+            if request.data().len() > limits.max_write {
+                return Refuse(Errno::EMSGSIZE);
+            }
+            if let Some(errno) = full(view, pool)
+                && !request.flags.contains(RequestFlags::FULL_FORCE)
+            {
+                let tries = request.flags.contains(RequestFlags::FULL_TRY);
+                return if tries { Refuse(errno) } else { Drop("the pool or cluster is full") };
+            }
+        }
+        if request.codes().any(|code| code == OpCode::CALL) {
+            // No class can be loaded.
+            return Refuse(Errno::EPERM);
+        }
+        Execute
+    }
+
+    /// Runs the ops of a request on its object, and logs what they did.
+    fn run_ops(
+        &self,
+        pg: &Arc<Pg>,
+        epoch: Epoch,
+        id: ReqId,
+        request: &OsdOpRequest<'_>,
+        shared: Option<&Bytes>,
+        scratch: &mut Scratch,
+    ) -> Verdict {
+        let Scratch { key, transaction, outputs, .. } = scratch;
+        let object = key.set(ObjectRef {
+            hash: request.hash,
+            nspace: request.locator.nspace,
+            key: request.locator.key,
+            name: request.oid,
+            // There are no clones, so every snapshot that can be asked for is the head.
+            snap: SnapId::HEAD,
+        });
+        let writes = request.has_write_op();
+        let mut state = pg.lock();
+        if writes && let Some(outcome) = state.dups.find(&id) {
+            return Verdict::duplicate(outcome, request, outputs);
+        }
+        let reused = std::mem::replace(transaction, Transaction::new(pg.id()));
+        let started =
+            Execution::start(&*self.store, object, reused.recycle(pg.id()), &self.config.limits, outputs);
+        let mut x = match started {
+            Ok(x) => x.with_mtime(request.mtime).with_shared(shared),
+            // The pool was deleted while the request was on its way here.
+            Err(error) => {
+                tracing::debug!(pg = %pg.id(), %error, "no collection");
+                return Verdict::early(Errno::ENOENT);
+            }
+        };
+        if !writes && !x.exists() {
+            *transaction = x.abandon();
+            return Verdict::early(Errno::ENOENT);
+        }
+        if writes && let Some(errno) = refuse_snap_context(request) {
+            *transaction = x.abandon();
+            return Verdict::new(errno.to_wire(), Versions::default());
+        }
+
+        let outcome = run_all(&mut x, request);
+        x.out.pad(request.raw_ops().len());
+        let object_version = x.before().map_or(0, |stat| stat.info.user_version);
+        let written = x.written;
+        let (verdict, left) = match outcome {
+            Err(result) => {
+                let verdict = failed(&mut state, epoch, id, result, object_version, writes, x.out);
+                (verdict, x.abandon())
+            }
+            Ok(result) if !x.has_changes() => {
+                let verdict = if writes {
+                    // Logged, so that a duplicate gets the same answer, but no version for clients to see.
+                    let at = log(&mut state, epoch, id, 0, result, Vec::new());
+                    Verdict::new(result, Versions::new(at, object_version))
+                } else {
+                    Verdict::new(result, Versions::new(EVersion::default(), object_version))
+                };
+                (verdict, x.abandon())
+            }
+            Ok(result) => self.commit(x, &mut state, epoch, id, result, request),
+        };
+        *transaction = left.recycle(pg.id());
+        state.io.count(writes, written, outputs.total() as u64);
+        verdict
+    }
+
+    /// Applies what the ops have changed.
+    fn commit<'a>(
+        &self,
+        mut x: Execution<'a, '_>,
+        state: &mut PgState,
+        epoch: Epoch,
+        id: ReqId,
+        result: i32,
+        request: &OsdOpRequest<'a>,
+    ) -> (Verdict, Transaction<'a>) {
+        let returns_outputs = request.flags.contains(RequestFlags::RETURNVEC);
+        let result = if returns_outputs {
+            let too_long = Errno::EOVERFLOW.to_wire();
+            if x.out.fail_longer_than(self.config.limits.max_write_reply, too_long) {
+                return (Verdict::new(too_long, Versions::default()), x.abandon());
+            }
+            result
+        } else {
+            x.out.drop_data();
+            0
+        };
+        let at = state.next_version(epoch);
+        let user_version = state.next_user_version(x.info.user_version, at);
+        x.info.version = at;
+        x.info.user_version = user_version;
+        if !x.mtime.is_zero() {
+            x.info.mtime = x.mtime;
+        }
+        let returns = if returns_outputs { x.out.to_returns() } else { Vec::new() };
+        let (mut transaction, out) = x.into_parts();
+        if let Err(error) = self.store.apply(&mut transaction) {
+            // Nothing was applied, so nothing is logged either and a resend tries again.
+            let failure = op::store_failure(&error);
+            out.drop_data();
+            return (Verdict::new(failure.0, Versions::default()), transaction);
+        }
+        state.last_update = at;
+        state.last_user_version = user_version;
+        state.dups.record(id, Outcome { version: at, user_version, result, returns });
+        (Verdict::new(result, Versions::new(at, user_version)), transaction)
+    }
+}
+
+/// The pg of a request, if this OSD has to answer it.
+fn find_pg<'v>(
+    view: &'v MapView,
+    request: &OsdOpRequest<'_>,
+) -> Result<(&'v PoolView, &'v Arc<Pg>), &'static str> {
+    let id = request.spg.pg;
+    let pool = view.pool(id.pool).ok_or("no such pool")?;
+    let slot = pool.slot(id.ps).ok_or("no such pg")?;
+    let pg = slot.pg.as_ref().ok_or("another OSD is primary")?;
+    if request.spg.shard != -1 {
+        return Err("not a shard of this pg");
+    }
+    if view.map().pool(id.pool).is_none_or(|pool| pool.fold(request.hash) != id.ps) {
+        return Err("the object is in another pg");
+    }
+    if request.map_epoch < slot.since {
+        return Err("sent in an earlier interval");
+    }
+    Ok((pool, pg))
+}
+
+/// True for operations on a pg: listing.
+fn is_pg_request(request: &OsdOpRequest<'_>) -> bool {
+    request.codes().next().is_some_and(OpCode::is_pg)
+}
+
+/// Who sent which request, over all resends.
+fn request_id(session: &Session, tid: Tid, request: &OsdOpRequest<'_>) -> ReqId {
+    // Clients leave the id to the connection; only an OSD may speak for others.
+    ReqId { name: session.peer.source, tid, inc: request.reqid.inc }
+}
+
+/// Whether the session's capabilities cover the request.
+fn may(session: &Session, pool: &PoolView, request: &OsdOpRequest<'_>) -> bool {
+    let caps = &session.peer.caps;
+    if caps.is_allow_all() {
+        return true;
+    }
+    // Calls are judged by their class, which is refused later; the object they work on needs nothing here.
+    let plain = || request.codes().filter(|code| *code != OpCode::CALL);
+    caps.allows_osd(&OsdAccess {
+        pool_name: &pool.name,
+        application_metadata: &pool.applications,
+        nspace: request.locator.nspace,
+        object: request.oid,
+        read: plain().any(OpCode::is_read),
+        write: plain().any(OpCode::is_write),
+        classes: &[],
+        addr: session.peer.addr.socket.map(|socket| socket.ip()),
+    })
+}
+
+/// Why writes have to wait, if they do.
+fn full(view: &MapView, pool: &PoolView) -> Option<Errno> {
+    if pool.flags.has(PoolFlags::FULL_QUOTA) {
+        Some(Errno::EDQUOT)
+    } else if pool.flags.has(PoolFlags::FULL) || view.is_full() {
+        Some(Errno::ENOSPC)
+    } else {
+        None
+    }
+}
+
+/// A snap context must be in order. One with snapshots would require a clone, and there are none.
+fn refuse_snap_context(request: &OsdOpRequest<'_>) -> Option<Errno> {
+    let descending = request.snaps.iter().zip(request.snaps.iter().skip(1)).all(|(a, b)| a > b);
+    let newest = request.snaps.iter().next();
+    if !descending || newest.is_some_and(|newest| newest > request.snap_seq) {
+        return Some(Errno::EINVAL);
+    }
+    newest.map(|_| Errno::EOPNOTSUPP)
+}
+
+/// Runs ops until one fails.
+fn run_all<'a>(x: &mut Execution<'a, '_>, request: &OsdOpRequest<'a>) -> Result<i32, i32> {
+    let mut result = 0;
+    for op in request.ops() {
+        x.out.begin();
+        match op::run(x, &op) {
+            Ok(value) => {
+                x.out.finish(value);
+                result = value;
+            }
+            Err(failure) => {
+                x.out.discard();
+                x.out.finish(failure.0);
+                if !op.flags.contains(OpFlags::FAILOK) {
+                    return Err(failure.0);
+                }
+                result = 0;
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Takes the next log position for a write that changed nothing clients can see.
+fn log(
+    state: &mut PgState,
+    epoch: Epoch,
+    id: ReqId,
+    user_version: u64,
+    result: i32,
+    returns: Vec<(i32, Bytes)>,
+) -> EVersion {
+    let at = state.next_version(epoch);
+    state.last_update = at;
+    state.dups.record(id, Outcome { version: at, user_version, result, returns });
+    at
+}
+
+fn failed(
+    state: &mut PgState,
+    epoch: Epoch,
+    id: ReqId,
+    result: i32,
+    object_version: u64,
+    writes: bool,
+    out: &mut Outputs,
+) -> Verdict {
+    let missing = result == Errno::ENOENT.to_wire();
+    let before = state.last_update;
+    let at = if writes {
+        let values = out.ops().iter().map(|op| (op.rval, Bytes::new())).collect();
+        log(state, epoch, id, 0, result, values)
+    } else {
+        EVersion::default()
+    };
+    out.drop_data();
+    let versions = if missing {
+        Versions { replay: at, bad_replay: before, user: state.last_user_version }
+    } else if writes {
+        Versions::new(at, object_version)
+    } else {
+        Versions::default()
+    };
+    Verdict::new(result, versions)
+}

@@ -1,0 +1,97 @@
+//! Requests that wait for a map newer than the OSD's: parked without blocking their connection.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use bytes::Bytes;
+use sepiola_messages::osd_op::OsdOpRequest;
+use sepiola_wire::{Epoch, Tid};
+
+use crate::{
+    core::{Osd, Scratch},
+    outgoing::Pushed,
+    session::Session,
+};
+
+/// Requests that one session may have waiting; beyond that its client misbehaves.
+const MAX_WAITING: usize = 4096;
+
+/// A parked request, as it arrived.
+pub(crate) struct Waiting {
+    /// Keeps the request counted against the connection's limits.
+    pub permit: Option<Box<dyn Send>>,
+    pub tid: Tid,
+    pub epoch: Epoch,
+    pub version: u16,
+    pub front: Bytes,
+    pub data: Bytes,
+}
+
+impl Osd {
+    /// Parks a request if it, or an earlier one of its session, waits for a newer map. True if it was parked.
+    pub(crate) fn park(
+        &self,
+        session: &Arc<Session>,
+        epoch: Epoch,
+        request: impl FnOnce() -> Waiting,
+    ) -> bool {
+        // The usual case costs one load and one comparison.
+        if epoch <= self.view().epoch() && session.waiting_count.load(Ordering::Acquire) == 0 {
+            return false;
+        }
+        {
+            let mut waiting = session.waiting.lock();
+            // Looked at again under the lock: the map may have come and the queue may have been drained.
+            if epoch <= self.view().epoch() && waiting.is_empty() {
+                return false;
+            }
+            if waiting.len() >= MAX_WAITING {
+                // Dropped like a misdirected one; the client resends when its map changes.
+                tracing::warn!(peer = %session.peer.source, "too many requests wait for a newer map");
+                return true;
+            }
+            waiting.push_back(request());
+            session.waiting_count.store(waiting.len(), Ordering::Release);
+        }
+        self.waiting_sessions().lock().push(Arc::downgrade(session));
+        self.want_map(epoch);
+        // If the map arrived in between, nobody else will look at this session again.
+        if epoch <= self.view().epoch() {
+            self.resume(session);
+        }
+        true
+    }
+
+    /// Runs what no longer has to wait, in order.
+    pub(crate) fn resume(&self, session: &Arc<Session>) {
+        let mut scratch = Scratch::default();
+        // Held while the requests run, so that newer ones of the session queue up behind them.
+        let mut waiting = session.waiting.lock();
+        while waiting.front().is_some_and(|first| first.epoch <= self.view().epoch()) {
+            let Some(next) = waiting.pop_front() else { break };
+            let shared = &next.data;
+            let request = match OsdOpRequest::decode(next.version, &next.front, shared) {
+                Ok(request) => request,
+                // It was decoded before it was parked.
+                Err(_) => continue,
+            };
+            let out = &mut Pushed(&*session.push);
+            // Pushing never refuses: a connection that has ended takes messages silently.
+            let _ = self.execute(session, next.tid, &request, Some(shared), &mut scratch, out);
+            drop(next.permit);
+        }
+        session.waiting_count.store(waiting.len(), Ordering::Release);
+        if !waiting.is_empty() {
+            self.waiting_sessions().lock().push(Arc::downgrade(session));
+        }
+    }
+
+    /// Runs what waited for the map that has just arrived.
+    pub(crate) fn resume_all(&self) {
+        let sessions = std::mem::take(&mut *self.waiting_sessions().lock());
+        for session in sessions {
+            if let Some(session) = session.upgrade() {
+                self.resume(&session);
+            }
+        }
+    }
+}
