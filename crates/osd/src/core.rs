@@ -16,7 +16,7 @@ use sepiola_messages::{
 use sepiola_msgr2::{MessageHeader, Payload};
 use sepiola_objectstore::{CollectionStats, KeyBuf, ObjectStore, StoreError, Transaction};
 use sepiola_osdmap::OsdMap;
-use sepiola_wire::{DecodeError, Epoch, OsdId, PgId, PoolId, Uuid};
+use sepiola_wire::{DecodeError, Epoch, OsdId, PgId, PoolId};
 
 use crate::{
     maps::{MapHistory, MapView},
@@ -32,8 +32,6 @@ use crate::{
 pub struct OsdConfig {
     /// Its number.
     pub whoami: OsdId,
-    /// The cluster.
-    pub fsid: Uuid,
     /// Limits on requests.
     pub limits: Limits,
     /// Bytes that the store may take, as `df` shows them.

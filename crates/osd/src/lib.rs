@@ -5,12 +5,17 @@
 //! Around it, `network` serves connections and `daemon` keeps the monitors informed.
 #![forbid(unsafe_code)]
 
+mod beacon;
+mod boot;
 mod core;
+mod daemon;
 mod maps;
 mod network;
 mod op;
+mod options;
 mod outgoing;
 mod pg;
+mod ready;
 mod reply;
 mod report;
 mod request;
@@ -19,7 +24,9 @@ mod tell;
 mod waiting;
 
 pub use crate::core::{HandleError, Handled, Osd, OsdConfig, Scratch};
+pub use daemon::{RunError, run};
 pub use network::{ConnectionState, Network, NetworkConfig};
 pub use op::Limits;
+pub use options::OsdOptions;
 pub use outgoing::{Outgoing, Push, Refusal};
 pub use session::{PeerIdentity, Session};

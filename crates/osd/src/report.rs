@@ -20,7 +20,7 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     /// The next report. `complete` asks for all pgs, as a new monitor session needs them.
-    pub fn report(&mut self, osd: &Osd, osd_uuid: &Bytes, complete: bool) -> OsdStats {
+    pub fn report(&mut self, osd: &Osd, osd_uuid: &[u8], complete: bool) -> OsdStats {
         self.sequence += 1;
         let view = osd.view();
         // A new map can take pgs away: only a complete report makes the monitors forget them.
@@ -38,7 +38,7 @@ impl Reporter {
             }
         }
         OsdStats {
-            osd_uuid: osd_uuid.clone(),
+            osd_uuid: Bytes::copy_from_slice(osd_uuid),
             osd_id: osd.config.whoami.0,
             map_epoch: view.epoch().0,
             seq: self.sequence,

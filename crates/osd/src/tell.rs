@@ -10,7 +10,7 @@ use crate::{core::Osd, session::Session};
 impl Osd {
     /// Answers a command.
     pub(crate) fn tell(&self, session: &Session, command: &Command) -> CommandReply {
-        if command.fsid != self.config.fsid && !command.fsid.is_nil() {
+        if command.fsid != self.view().map().fsid() && !command.fsid.is_nil() {
             return failure(Errno::EINVAL, "wrong cluster");
         }
         // Commands touch no object: any right on all of the OSD will do.

@@ -24,6 +24,10 @@ fn next_map(map: &OsdMap, change: impl FnOnce(&mut Incremental)) -> Arc<OsdMap> 
     Arc::new(map.apply(&incremental).unwrap())
 }
 
+fn mark_down(next: &mut Incremental) {
+    next.new_state.insert(OsdId(0), OsdState::UP.0);
+}
+
 #[test]
 fn a_request_ahead_of_the_map_waits_and_keeps_its_place() {
     let osd = osd();
@@ -78,7 +82,7 @@ fn misdirected_requests_are_dropped() {
 fn an_osd_that_is_not_primary_stays_silent() {
     let osd = osd();
     let mut client = Client::admin();
-    let down = next_map(&map(), |next| drop(next.new_state.insert(OsdId(0), OsdState::UP.0)));
+    let down = next_map(&map(), mark_down);
     assert!(!down.is_up(OsdId(0)));
     osd.apply_map(down).unwrap();
     let sent = client.send(&osd, &Request::on("x", [OpSpec::stat()]));
@@ -89,8 +93,7 @@ fn an_osd_that_is_not_primary_stays_silent() {
 fn a_request_from_an_earlier_interval_is_dropped() {
     let osd = osd();
     // Down and up again: a new interval starts with epoch 10.
-    let toggle = |next: &mut Incremental| drop(next.new_state.insert(OsdId(0), OsdState::UP.0));
-    let down = next_map(&map(), toggle);
+    let down = next_map(&map(), mark_down);
     let up = next_map(&down, |next| {
         let addrs = map().osd(OsdId(0)).unwrap().client_addrs.clone();
         next.new_up_client.insert(OsdId(0), addrs);
@@ -136,7 +139,9 @@ fn deleting_a_pool_frees_its_data() {
     let osd = osd();
     let mut client = Client::admin();
     client.run(&osd, "x", [OpSpec::write_full("x")]);
-    let gone = next_map(&map(), |next| drop(next.old_pools.insert(POOL)));
+    let gone = next_map(&map(), |next| {
+        next.old_pools.insert(POOL);
+    });
     osd.apply_map(gone.clone()).unwrap();
     assert_eq!(osd.statistics().objects, 0);
     let request = Request::on("x", [OpSpec::read(0, 0)]).with(|head| head.map_epoch = gone.epoch());

@@ -66,10 +66,7 @@ pub fn map() -> Arc<OsdMap> {
 
 pub fn empty_osd() -> Osd {
     let store: Arc<dyn ObjectStore> = Arc::new(MemStore::new());
-    Osd::new(
-        OsdConfig { whoami: OsdId(0), fsid: map().fsid(), limits: Default::default(), capacity: 1 << 30 },
-        store,
-    )
+    Osd::new(OsdConfig { whoami: OsdId(0), limits: Default::default(), capacity: 1 << 30 }, store)
 }
 
 pub fn osd() -> Osd {

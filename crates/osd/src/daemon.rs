@@ -1,0 +1,250 @@
+//! A running OSD: listens, boots, keeps the monitors informed, stops.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use sepiola_cephx::ServiceSecrets;
+use sepiola_messages::{WireMessage, check_compat};
+use sepiola_messenger::{CloseReason, ServeOptions, Shutdown, Workers, listen, serve};
+use sepiola_monclient::{MapObserver, MapSource, MonClient, MonError, OsdMapWish, PrivateHandler};
+use sepiola_msgr2::Message;
+use sepiola_osdmap::OsdMap;
+use sepiola_proto::OsdDownAck;
+use sepiola_wire::{EntityAddr, EntityAddrVec, EntityName, OsdId, UTime, Uuid};
+use thiserror::Error;
+use tokio::{
+    sync::watch,
+    time::{MissedTickBehavior, interval, timeout},
+};
+use tracing::{info, warn};
+
+use crate::{Network, NetworkConfig, Osd, OsdConfig, OsdOptions, boot::Boot, ready, report::Reporter};
+
+/// How often it is looked whether secrets or maps have to be asked for.
+const HOUSEKEEPING: Duration = Duration::from_secs(1);
+
+/// Why an OSD did not start, or ended.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The system failed.
+    #[error("{context}: {source}")]
+    Io {
+        /// What was tried.
+        context: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The monitors cannot be reached, or refuse this OSD.
+    #[error(transparent)]
+    Monitors(#[from] MonError),
+    /// Peers could not reach the address that they would be told.
+    #[error("{0} is no address that peers could connect to")]
+    Unreachable(std::net::IpAddr),
+    /// Another process has booted under the same number.
+    #[error("another process runs as osd.{0} at {1}")]
+    Replaced(OsdId, EntityAddrVec),
+}
+
+fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> RunError {
+    let context = context.into();
+    move |source| RunError::Io { context, source }
+}
+
+/// What the daemon's parts share.
+pub(crate) struct Daemon {
+    pub options: OsdOptions,
+    pub osd: Arc<Osd>,
+    pub monitors: Arc<MonClient>,
+    pub addrs: EntityAddrVec,
+    pub uuid: Uuid,
+}
+
+/// Hands maps to the OSD as the monitors publish them.
+struct Observer(Arc<Osd>);
+
+impl MapObserver for Observer {
+    fn map(&self, map: &Arc<OsdMap>, source: MapSource<'_>) {
+        if let MapSource::Incremental(step) = source {
+            self.0.remember_incremental(map.epoch(), step.clone());
+        }
+        if let Err(error) = self.0.apply_map(map.clone()) {
+            warn!(epoch = %map.epoch(), %error, "the store does not follow the map");
+        }
+    }
+}
+
+/// Takes what monitors say to OSDs only.
+struct FromMonitors {
+    stopped: watch::Sender<bool>,
+}
+
+impl PrivateHandler for FromMonitors {
+    fn message(&self, message: &Message<'_>) -> Result<(), CloseReason> {
+        // Statistics are reported again and again, so their acknowledgement needs no answer.
+        if message.header.kind == OsdDownAck::TYPE {
+            check_compat::<OsdDownAck>(message.header.compat_version)
+                .and_then(|()| OsdDownAck::decode(message.header.version, message.front, &message.data))
+                .map_err(|error| CloseReason::dispatch(error.to_string()))?;
+            self.stopped.send_replace(true);
+        }
+        Ok(())
+    }
+}
+
+/// Runs an OSD until `shutdown`: then it tells the monitors, lets connections drain, and returns.
+///
+/// # Errors
+/// When it cannot start, or when another process took over its number.
+pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError> {
+    if options.listen.ip().is_unspecified() {
+        return Err(RunError::Unreachable(options.listen.ip()));
+    }
+    let listener = listen(options.listen).map_err(io("cannot start listening"))?;
+    let address = listener.local_addr().map_err(io("cannot find out the port"))?;
+    // Tells this process from an earlier one on the same port. 0 is the monitors' nonce.
+    let nonce = rand::random_range(1..=u32::MAX);
+    let addrs = EntityAddrVec::from(EntityAddr::msgr2(address, nonce));
+
+    let osd = Arc::new(Osd::new(
+        OsdConfig { whoami: options.id, limits: options.limits.clone(), capacity: options.capacity },
+        options.store.clone(),
+    ));
+    let (stopped, stop_seen) = watch::channel(false);
+    let mut monitors = options.monitors.clone();
+    monitors.name = EntityName::osd(options.id);
+    monitors.addrs = addrs.clone();
+    monitors.daemon_id = Some(options.id.0.into());
+    monitors.osdmap = OsdMapWish::Continuous;
+    monitors.map_observer = Some(Arc::new(Observer(osd.clone())));
+    monitors.private_handler = Some(Arc::new(FromMonitors { stopped }));
+    let crypto = monitors.crypto;
+    let monitors = tokio::select! {
+        connected = MonClient::connect(monitors) => connected?,
+        () = shutdown.clone().wait() => return Ok(()),
+    };
+
+    let uuid = options.uuid.unwrap_or_else(|| Uuid::from_bytes(rand::random()));
+    let daemon = Daemon { options, osd, monitors, addrs, uuid };
+    let secrets = Arc::new(ServiceSecrets::new());
+    let (stop, stop_serving) = Shutdown::new();
+    let network = Network::new(
+        daemon.osd.clone(),
+        NetworkConfig {
+            addrs: daemon.addrs.clone(),
+            keys: secrets.clone(),
+            allowed: Arc::new(daemon.options.allowed.clone()),
+            crypto,
+        },
+    );
+    let mut serving = ServeOptions::default();
+    serving.spin = daemon.options.spin;
+    if let Some(threads) = NonZeroUsize::new(daemon.options.threads) {
+        serving.workers = Some(Workers::start("osd", threads).map_err(io("cannot start threads"))?);
+    }
+    // Serving starts before the map shows the OSD, so that the first client that sees it is served.
+    let server = tokio::spawn(serve(listener, Arc::new(network), serving, stop_serving));
+    let outcome = daemon.keep(&secrets, &shutdown).await;
+    if outcome.is_ok() {
+        daemon.say_goodbye(stop_seen).await;
+    }
+    stop.raise();
+    // A server that panicked has nothing left to wait for.
+    let _ = server.await;
+    outcome
+}
+
+impl Daemon {
+    /// Boots, and informs the monitors until shutdown.
+    async fn keep(&self, secrets: &ServiceSecrets, shutdown: &Shutdown) -> Result<(), RunError> {
+        let every = |period| {
+            let mut ticks = interval(period);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            ticks
+        };
+        let mut beacons = every(self.options.beacon_interval);
+        let mut reports = every(self.options.report_interval);
+        let mut housekeeping = every(HOUSEKEEPING);
+        let mut sessions = self.monitors.watch_sessions();
+        let mut epochs = self.monitors.watch_epochs();
+        let mut rotating = self.monitors.rotating();
+        rotating.mark_changed();
+        let mut stop = Box::pin(shutdown.clone().wait());
+        let mut boot = Boot::default();
+        let mut reporter = Reporter::default();
+        let mut ready = false;
+        // What a new monitor must be told in full.
+        let mut complete = true;
+        boot.step(self)?;
+        loop {
+            tokio::select! {
+                () = &mut stop => return Ok(()),
+                _ = beacons.tick() => {
+                    boot.step(self)?;
+                    if boot.is_up() {
+                        self.send(&self.beacon());
+                    }
+                }
+                _ = reports.tick(), if boot.is_up() => {
+                    let report = reporter.report(&self.osd, self.uuid.as_bytes(), complete);
+                    complete = self.monitors.send_private(&report).is_err();
+                }
+                _ = housekeeping.tick() => self.housekeep(secrets).await,
+                Ok(()) = sessions.changed() => {
+                    complete = true;
+                    boot.ask_again();
+                    boot.step(self)?;
+                }
+                Ok(()) = epochs.changed() => boot.step(self)?,
+                Ok(()) = rotating.changed() => {
+                    if let Some(fetched) = rotating.borrow_and_update().clone() {
+                        secrets.install((*fetched).clone());
+                    }
+                }
+            }
+            let can_authenticate = secrets.is_ready() || !self.uses_keys();
+            if boot.is_up() && can_authenticate && !ready {
+                ready = true;
+                info!(osd = %self.options.id, addrs = %self.addrs, epoch = %self.osd.epoch(), "OSD is ready");
+                if let Some(path) = &self.options.ready_file {
+                    ready::write(path, &EntityName::osd(self.options.id), self.monitors.fsid(), &self.addrs)
+                        .map_err(io(format!("cannot write {}", path.display())))?;
+                }
+            }
+        }
+    }
+
+    fn uses_keys(&self) -> bool {
+        self.options.monitors.method() == sepiola_cephx::AuthMethod::Cephx
+    }
+
+    /// Asks for what should have come by itself.
+    async fn housekeep(&self, secrets: &ServiceSecrets) {
+        if self.osd.wanted_epoch() > self.osd.epoch() {
+            self.monitors.request_newer_osdmap();
+        }
+        let ttl = self.options.monitors.service_ticket_ttl;
+        if self.uses_keys()
+            && secrets.refresh_due(UTime::now(), ttl)
+            && let Ok(fetched) = self.monitors.fetch_rotating(HOUSEKEEPING).await
+        {
+            secrets.install((*fetched).clone());
+        }
+    }
+
+    /// Tells the monitors that the OSD stops, so that clients learn it from the map rather than from a
+    /// broken connection.
+    async fn say_goodbye(&self, mut stopped: watch::Receiver<bool>) {
+        info!(osd = %self.options.id, "OSD is stopping");
+        self.send(&self.down());
+        let seen = timeout(self.options.stop_timeout, stopped.wait_for(|stopped| *stopped)).await;
+        if seen.is_err() {
+            warn!("no monitor has confirmed that the OSD stops");
+        }
+    }
+
+    /// Sends to the monitors; what is lost with a session is sent again with the next one.
+    pub fn send<M: WireMessage>(&self, message: &M) {
+        // Without a session there is nothing to do but wait for one.
+        let _ = self.monitors.send_private(message);
+    }
+}
