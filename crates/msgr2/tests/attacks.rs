@@ -372,6 +372,18 @@ fn endless_requests() {
     assert!(refusals > 1);
 }
 
+/// The log that the signatures cover is bounded as a whole, too.
+#[test]
+fn a_handshake_that_says_too_much() {
+    let recording = common::Recording::load("mon_none");
+    let mut config = recording.server_config();
+    config.limits.handshake_total = 100;
+    let client = Handshake::client(recording.client_config(), recording.client_auth());
+    let pair = connect(client, Handshake::server(config, recording.server_auth()), plain);
+    let error = pair.server.error();
+    assert!(matches!(error, Error::PeerMisbehaved(Misbehaviour::HandshakeTooLong)), "{error}");
+}
+
 fn hello_payload() -> Vec<u8> {
     let mut out = Vec::new();
     common::Recording::load("mon").hello(true).encode(&mut out);

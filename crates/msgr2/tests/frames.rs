@@ -1,12 +1,21 @@
-//! The frame layouts, against computed vectors that real daemons' frames agree with.
+//! Frames against vectors: computed ones that real daemons' frames agree with, and recorded ones.
 
 mod common;
+
+use std::collections::BTreeSet;
 
 use common::{data, feed, unhex};
 use sepiola_crypto::{ConnectionSecret, CryptoOptions, Role, frame_keys};
 use sepiola_msgr2::{
     Limits, ReadBuffer,
-    frame::{FrameDecoder, FrameEncoder, Tag},
+    frame::{
+        FrameDecoder, FrameEncoder, Tag,
+        control::{
+            Ack, AuthBadMethod, AuthDone, AuthReplyMore, AuthRequest, AuthRequestMore, AuthSignature,
+            ClientIdent, Control, Hello, Keepalive2, Keepalive2Ack, ServerIdent, SessionReconnect,
+            SessionReconnectOk, SessionReset, SessionRetry, SessionRetryGlobal,
+        },
+    },
 };
 
 struct Row {
@@ -79,4 +88,48 @@ fn every_vector_is_built_and_parsed() {
             assert_eq!((front, middle, &payload[..]), (&segments[1][..], &segments[2][..], &segments[3][..]));
         }
     }
+}
+
+/// Decodes and encodes again; `None` if the payload does not decode.
+fn again<'a, F: Control<'a>>(payload: &'a [u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    F::decode(payload).ok()?.encode(&mut out);
+    Some(out)
+}
+
+#[test]
+fn recorded_control_frames_decode_and_encode_to_the_same_bytes() {
+    let mut kinds = BTreeSet::new();
+    for frame in data("control.json")["frames"].as_array().unwrap() {
+        let what = frame["what"].as_str().unwrap();
+        let again: fn(&[u8]) -> Option<Vec<u8>> = match what {
+            "HELLO" => |p| again::<Hello>(p),
+            "AUTH_REQUEST" => |p| again::<AuthRequest<'_>>(p),
+            "AUTH_BAD_METHOD" => |p| again::<AuthBadMethod>(p),
+            "AUTH_REPLY_MORE" => |p| again::<AuthReplyMore<'_>>(p),
+            "AUTH_REQUEST_MORE" => |p| again::<AuthRequestMore<'_>>(p),
+            "AUTH_DONE" => |p| again::<AuthDone<'_>>(p),
+            "AUTH_SIGNATURE" => |p| again::<AuthSignature>(p),
+            "CLIENT_IDENT" => |p| again::<ClientIdent>(p),
+            "SERVER_IDENT" => |p| again::<ServerIdent>(p),
+            "SESSION_RECONNECT" => |p| again::<SessionReconnect>(p),
+            "SESSION_RECONNECT_OK" => |p| again::<SessionReconnectOk>(p),
+            "SESSION_RESET" => |p| again::<SessionReset>(p),
+            "SESSION_RETRY" => |p| again::<SessionRetry>(p),
+            "SESSION_RETRY_GLOBAL" => |p| again::<SessionRetryGlobal>(p),
+            "KEEPALIVE2" => |p| again::<Keepalive2>(p),
+            "KEEPALIVE2_ACK" => |p| again::<Keepalive2Ack>(p),
+            "ACK" => |p| again::<Ack>(p),
+            other => panic!("{other}"),
+        };
+        let payload = unhex(&frame["payload"]);
+        assert_eq!(again(&payload).as_ref(), Some(&payload), "{what}");
+        for len in 0..payload.len() {
+            assert_eq!(again(&payload[..len]), None, "{what} of {len} bytes");
+        }
+        // Newer peers may append fields.
+        assert_eq!(again(&[&payload[..], b"tail"].concat()), Some(payload), "{what}");
+        kinds.insert(what.to_owned());
+    }
+    assert_eq!(kinds.len(), 17);
 }

@@ -15,6 +15,8 @@ mod mode;
 mod server;
 mod signature;
 
+use std::fmt;
+
 use rand_core::CryptoRng;
 use sepiola_cephx::{AuthEnv, ClientAuthenticator, ConMode, ServerAuthenticator};
 use sepiola_crypto::{ConnectionSecret, CryptoKey, CryptoOptions, Role, frame_keys};
@@ -79,6 +81,18 @@ pub struct Established {
     pub session: Session,
     /// The authenticator that was given to the handshake.
     pub auth: Authenticator,
+}
+
+impl fmt::Debug for Handshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handshake")
+    }
+}
+
+impl fmt::Debug for Established {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Established").field("peer", &self.peer).finish_non_exhaustive()
+    }
 }
 
 /// The authenticator of either side.
@@ -284,4 +298,18 @@ fn decode<'a, F: Control<'a>>(payload: &'a [u8]) -> Result<F, Misbehaviour> {
 
 fn unexpected(tag: Tag, expected: &'static str) -> Error {
     Misbehaviour::Unexpected { tag, expected }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connection may move between threads in every phase.
+    #[test]
+    fn connections_are_send() {
+        fn check<T: Send>() {}
+        check::<Handshake>();
+        check::<Established>();
+        check::<ReadBuffer>();
+    }
 }
