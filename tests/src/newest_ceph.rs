@@ -1,0 +1,28 @@
+//! The newest release of Ceph, unpacked beside the installed one. Its programs run in a root of their own
+//! and see [`share`] at the same path as everyone.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use crate::{Programs, Result, program, share};
+
+/// Unpacks it if need be.
+pub(crate) fn set_up() -> Result<Programs> {
+    let root = root();
+    let version = program::set_up("setup-newest-ceph.sh", &[&root, &share()])?;
+    let mut bin = root.into_os_string();
+    bin.push(".bin");
+    Ok(Programs::new(bin, &version))
+}
+
+/// Where it is kept from one run to the next: `SEPIOLA_NEWEST_CEPH`, or a folder in the target folder.
+fn root() -> PathBuf {
+    if let Some(root) = env::var_os("SEPIOLA_NEWEST_CEPH") {
+        return root.into();
+    }
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
+    target.join("newest-ceph")
+}
