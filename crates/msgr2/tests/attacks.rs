@@ -122,6 +122,32 @@ fn a_flipped_bit_anywhere() {
     }
 }
 
+/// A connection that breaks off is never taken for one that is complete, and never for one that is broken.
+#[test]
+fn a_stream_that_ends_anywhere() {
+    for mode in MODES {
+        for way in [Way::ToServer, Way::ToClient] {
+            let mut whole = 0;
+            attacked(mode, |to, bytes| {
+                whole += if to == way { bytes.len() } else { 0 };
+                vec![bytes]
+            });
+            for end in 0..whole {
+                let mut left = end;
+                let pair = attacked(mode, |to, mut bytes| {
+                    if to == way {
+                        bytes.truncate(left);
+                        left -= bytes.len();
+                    }
+                    vec![bytes]
+                });
+                let (side, _) = receiver(pair, way);
+                assert!(matches!(side, Side::Opening(_)), "{mode} {way:?} {end} of {whole} bytes");
+            }
+        }
+    }
+}
+
 /// As an attacker does it: checksums repaired. Up to AUTH_DONE the signatures cover every byte, and the
 /// signatures cannot be made without the key.
 #[test]

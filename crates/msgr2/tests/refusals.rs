@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     Recording, ScriptedServer,
-    pair::{ADMIN, Cluster, Pair, addr, connect, plain},
+    pair::{ADMIN, Cluster, Pair, Way, addr, connect, plain},
     raw::{BANNER, Unit, frame},
 };
 use sepiola_cephx::{AuthError, AuthMethod, ConMode, ServiceSet, TicketKeeper};
@@ -15,8 +15,8 @@ use sepiola_msgr2::{
     frame::{
         Tag,
         control::{
-            AuthBadMethod, AuthRequest, AuthRequestMore, AuthSignature, Control, Hello, SessionReconnect,
-            SessionReset,
+            AuthBadMethod, AuthRequest, AuthRequestMore, AuthSignature, Control, Hello, ServerIdent,
+            SessionReconnect, SessionReset,
         },
     },
 };
@@ -149,37 +149,80 @@ fn the_dialled_address_must_be_one_of_the_servers() {
     }
 }
 
+/// A connection in crc mode whose SERVER_IDENT was changed on the way, which crc mode cannot notice.
+fn with_server_ident(client: ClientConfig, server: ServerConfig, change: impl Fn(&mut ServerIdent)) -> Pair {
+    let recording = Recording::load("mon-crc");
+    let line = |way, bytes: Vec<u8>| {
+        if way != Way::ToClient {
+            return vec![bytes];
+        }
+        let edit = |unit| match unit {
+            Unit::Frame(Tag::ServerIdent, payload) => {
+                let mut ident = ServerIdent::decode(&payload).unwrap();
+                change(&mut ident);
+                frame(&ident)
+            }
+            unit => unit.bytes(),
+        };
+        Unit::split(&bytes).into_iter().map(edit).collect()
+    };
+    let client = Handshake::client(client, recording.client_auth());
+    connect(client, Handshake::server(server, recording.server_auth()), line)
+}
+
 /// A server that does not check is checked by the client.
 #[test]
 fn the_server_must_serve_the_dialled_address() {
     let recording = Recording::load("mon-crc");
     let dialled = addr("v2:127.0.0.1:3300/9");
-    let mut client = recording.client_config();
+    let (mut client, mut server) = (recording.client_config(), recording.server_config());
     client.target = dialled;
-    let mut server = recording.server_config();
     let served = server.addrs.clone();
     server.addrs.0.push(dialled);
-    let line = |way, bytes: Vec<u8>| {
-        if way != common::pair::Way::ToClient {
-            return vec![bytes];
-        }
-        let strip = Unit::split(&bytes).into_iter().map(|unit| match unit {
-            Unit::Frame(Tag::ServerIdent, payload) => {
-                let mut ident = sepiola_msgr2::frame::control::ServerIdent::decode(&payload).unwrap();
-                ident.addrs = served.clone();
-                frame(&ident)
-            }
-            unit => unit.bytes(),
-        });
-        strip.collect()
-    };
-    let client = Handshake::client(client, recording.client_auth());
-    let pair = connect(client, Handshake::server(server, recording.server_auth()), line);
-    let error = pair.client.error();
+    let error = with_server_ident(client, server, |ident| ident.addrs = served.clone()).client.error();
     assert!(
         matches!(&error, Error::PeerIncompatible(Incompatibility::OtherProcess { dialled: d, .. }) if *d == dialled),
         "{error}"
     );
+}
+
+#[test]
+fn a_server_may_insist_on_a_lossless_session() {
+    let recording = Recording::load("mon-crc");
+    for asked_lossy in [true, false] {
+        let mut client = recording.client_config();
+        client.lossy = asked_lossy;
+        let pair = with_server_ident(client, recording.server_config(), |ident| {
+            ident.flags = 0;
+            ident.cookie = Cookie(55);
+        });
+        let client = pair.client.established();
+        assert!(!client.peer.lossy && !client.session.lossy);
+        assert_eq!(client.session.server_cookie, Cookie(55));
+        assert_eq!(client.session.client_cookie == Cookie(0), asked_lossy);
+    }
+}
+
+/// Features are compared on both sides, whatever the other one has let pass.
+#[test]
+fn the_client_compares_features_itself() {
+    let recording = Recording::load("mon-crc");
+    let foreign = Features::from_bits(1 << 40 | Features::MSG_ADDR2.bits());
+    let mut client = recording.client_config();
+    client.features_required = Features::MSG_ADDR2;
+    let pair = with_server_ident(client.clone(), recording.server_config(), |ident| {
+        ident.supported = Features::NONE;
+    });
+    assert!(matches!(
+        pair.client.error(),
+        Error::PeerIncompatible(Incompatibility::PeerLacks(missing)) if missing == Features::MSG_ADDR2
+    ));
+    client.features_supported = Features::from_bits(Features::SUPPORTED.bits() & !(1 << 40));
+    let pair = with_server_ident(client, recording.server_config(), |ident| ident.required = foreign);
+    assert!(matches!(
+        pair.client.error(),
+        Error::PeerIncompatible(Incompatibility::PeerRequires(missing)) if missing.bits() == 1 << 40
+    ));
 }
 
 #[test]
