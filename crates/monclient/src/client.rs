@@ -63,10 +63,11 @@ impl MonClient {
         let client = Arc::new(MonClient { shared, _end: end });
         let waited = timeout(limit, status.wait_for(|s| !matches!(s, Status::Connecting))).await;
         match waited {
-            Ok(Ok(status)) => match &*status {
-                Status::Failed(error) => return Err(error.clone()),
-                _ => {}
-            },
+            Ok(Ok(status)) => {
+                if let Status::Failed(error) = &*status {
+                    return Err(error.clone());
+                }
+            }
             // The task drops the channel only with the client.
             Ok(Err(_)) => return Err(MonError::Closed),
             Err(_) => return Err(session::unreachable(&client.shared, limit)),

@@ -205,5 +205,9 @@ fn take_monmap(shared: &Shared, message: &MonMapMessage, sender: &Sender) -> Res
 
 /// The error that a first connection ends with when its time is over.
 pub(crate) fn unreachable(shared: &Shared, after: Duration) -> MonError {
-    MonError::Unreachable { after, attempts: shared.state.lock().attempts.clone() }
+    let state = shared.state.lock();
+    if state.session.is_some() {
+        return MonError::TimedOut { what: "the subscription to maps", after, detail: None };
+    }
+    MonError::Unreachable { after, attempts: state.attempts.clone() }
 }

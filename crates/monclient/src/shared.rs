@@ -120,7 +120,7 @@ impl Shared {
 
     /// Applies an OSD map message, from a monitor or an OSD, and asks for what is missing.
     pub(crate) fn take_osdmap(&self, message: &OsdMapMessage) {
-        let (need, epoch) = {
+        let (need, epoch, advanced) = {
             let mut maps = self.maps.lock();
             let before = maps.epoch();
             let need = maps.apply(message, self.fsid(), |map, source| {
@@ -134,15 +134,15 @@ impl Shared {
                 // Under the lock, so that the published epochs only grow.
                 self.epochs.send_replace(epoch);
             }
-            (need, epoch)
+            (need, epoch, epoch != before)
         };
         let mut state = self.state.lock();
-        state.subscriptions.got("osdmap", epoch.0.into());
+        if advanced {
+            state.subscriptions.got("osdmap", epoch.0.into());
+        }
         match need {
             Need::Nothing => {}
-            Need::From(epoch) => {
-                state.subscriptions.want("osdmap", epoch.0.into(), SubscribeFlags::ONETIME);
-            }
+            Need::From(epoch) => state.subscriptions.insist("osdmap", epoch.0.into()),
             Need::Full => state.subscriptions.want("osdmap", 0, SubscribeFlags::ONETIME),
         }
         self.send_subscriptions(&mut state);

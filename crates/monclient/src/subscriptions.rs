@@ -32,6 +32,14 @@ impl Subscriptions {
         self.unsent.insert(what.to_owned(), sub);
     }
 
+    /// Wants `what` from version `start` on although that may have been asked for: what came does not connect.
+    pub(crate) fn insist(&mut self, what: &str, start: u64) {
+        let flags = self.wanted.get(what).map_or(SubscribeFlags::ONETIME, |old| old.flags);
+        let sub = Subscription { start, flags };
+        self.wanted.insert(what.to_owned(), sub);
+        self.unsent.insert(what.to_owned(), sub);
+    }
+
     /// Version `version` of `what` has arrived.
     pub(crate) fn got(&mut self, what: &str, version: u64) {
         let Some(sub) = self.wanted.get_mut(what) else { return };
@@ -96,6 +104,17 @@ mod tests {
         assert_eq!(sent(subs.all()).len(), 1, "an older map is no answer");
         subs.got("osdmap", 8);
         assert_eq!(sent(subs.all()), []);
+    }
+
+    #[test]
+    fn a_gap_is_asked_for_whatever_was_asked_before() {
+        let mut subs = Subscriptions::default();
+        subs.want("osdmap", 4, ALWAYS);
+        subs.changes();
+        subs.insist("osdmap", 4);
+        assert_eq!(sent(subs.changes()), [("osdmap".into(), 4, false)]);
+        subs.insist("other", 1);
+        assert_eq!(sent(subs.changes()), [("other".into(), 1, true)]);
     }
 
     #[test]
