@@ -57,3 +57,42 @@ pub(crate) fn fresh(rng: &mut dyn CryptoRng) -> u64 {
 fn fold(bytes: &[u8]) -> u64 {
     bytes.as_chunks::<8>().0.iter().fold(0, |sum, word| sum ^ u64::from_le_bytes(*word))
 }
+
+#[cfg(test)]
+mod tests {
+    use sepiola_wire::UTime;
+
+    use super::*;
+    use crate::{
+        test_rng::ScriptRng,
+        test_vectors::{bytes, load, number},
+    };
+
+    #[test]
+    fn the_recorded_proofs_of_both_key_types() {
+        let vectors = load("challenge.json");
+        for (name, kind) in [("type1", KeyType::Aes), ("type2", KeyType::Aes256k)] {
+            let v = &vectors[name];
+            let key = CryptoKey::from_secret(kind, UTime::ZERO, &bytes(&v["secret"])).unwrap();
+            let (server, client, expected) = (number(&v["server"]), number(&v["client"]), number(&v["key"]));
+            let rng = &mut ScriptRng::new();
+            assert_eq!(proof(&key, server, client, rng), expected, "{name}");
+            assert!(verify(&key, server, client, expected, rng));
+            assert!(!verify(&key, server ^ 1, client, expected, rng), "another challenge");
+            assert!(!verify(&key, server, client ^ 1, expected, rng), "another client challenge");
+            assert!(!verify(&key, server, client, expected ^ 1 << 63, rng), "another proof");
+        }
+    }
+
+    #[test]
+    fn a_key_of_type_none_proves_nothing() {
+        let rng = &mut ScriptRng::new();
+        let claimed = proof(&CryptoKey::none(), 1, 2, rng);
+        assert!(!verify(&CryptoKey::none(), 1, 2, claimed, rng));
+    }
+
+    #[test]
+    fn a_challenge_is_never_zero() {
+        assert_eq!(fresh(&mut ScriptRng::new().then_u64(0).then_u64(7)), 7);
+    }
+}

@@ -76,3 +76,57 @@ pub(crate) fn open(key: &CryptoKey, usage: Usage, sealed: &[u8]) -> Result<Opene
         _ => Err(NotOpened),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sepiola_crypto::KeyType;
+    use sepiola_wire::UTime;
+
+    use super::*;
+    use crate::test_rng::ScriptRng;
+
+    fn key(kind: KeyType) -> CryptoKey {
+        CryptoKey::generate(kind, UTime::ZERO, &mut ScriptRng::new())
+    }
+
+    fn sealed(key: &CryptoKey, body: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        seal(key, Usage::Authorizer, &mut ScriptRng::seeded(1), &mut out, |out| out.put(body));
+        out
+    }
+
+    #[test]
+    fn what_is_sealed_opens() {
+        for kind in [KeyType::Aes, KeyType::Aes256k] {
+            let opened = open(&key(kind), Usage::Authorizer, &sealed(&key(kind), b"body")).unwrap();
+            assert_eq!(&*opened, b"body");
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_in_the_header_of_type_1_and_anywhere_of_type_2_is_noticed() {
+        let altered = |kind: KeyType, bit: usize| {
+            let mut bytes = sealed(&key(kind), &[7; 40]);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            open(&key(kind), Usage::Authorizer, &bytes).is_ok()
+        };
+        assert!((0..16 * 8).all(|bit| !altered(KeyType::Aes, bit)));
+        let len = sealed(&key(KeyType::Aes256k), &[7; 40]).len();
+        assert!((0..len * 8).all(|bit| !altered(KeyType::Aes256k, bit)));
+    }
+
+    #[test]
+    fn another_key_another_usage_and_no_envelope_do_not_open() {
+        for kind in [KeyType::Aes, KeyType::Aes256k] {
+            let other = CryptoKey::generate(kind, UTime::ZERO, &mut ScriptRng::seeded(9));
+            assert!(open(&other, Usage::Authorizer, &sealed(&key(kind), b"body")).is_err());
+            let mut naked = Vec::new();
+            key(kind).seal(Usage::Authorizer, b"no magic", &mut ScriptRng::new(), &mut naked);
+            assert!(open(&key(kind), Usage::Authorizer, &naked).is_err());
+            assert!(open(&key(kind), Usage::Authorizer, &[]).is_err());
+        }
+        let sealed = sealed(&key(KeyType::Aes256k), b"body");
+        assert!(open(&key(KeyType::Aes256k), Usage::AuthorizerReply, &sealed).is_err());
+        assert!(open(&CryptoKey::none(), Usage::Authorizer, &sealed).is_err());
+    }
+}

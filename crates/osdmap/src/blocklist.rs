@@ -18,23 +18,33 @@ impl BlocklistKey {
         &self.0
     }
 
-    fn order(&self) -> ([u8; 4], [u8; 4], u16, [u8; 2], [u8; 4], [u8; 16], [u8; 4]) {
-        let (kind, nonce) = ((self.0.kind as u32).to_le_bytes(), self.0.nonce.to_le_bytes());
+    /// The address as it lies in memory: type, nonce, and a socket address with its port and ip in
+    /// network order.
+    fn image(&self) -> [u8; 36] {
+        let mut image = [0; 36];
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            image[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        put(&(self.0.kind as u32).to_le_bytes());
+        put(&self.0.nonce.to_le_bytes());
         match self.0.socket {
-            None => (kind, nonce, 0, [0; 2], [0; 4], [0; 16], [0; 4]),
+            None => {}
             Some(SocketAddr::V4(v4)) => {
-                (kind, nonce, 2, v4.port().to_be_bytes(), v4.ip().octets(), [0; 16], [0; 4])
+                put(&[2, 0]);
+                put(&v4.port().to_be_bytes());
+                put(&v4.ip().octets());
             }
-            Some(SocketAddr::V6(v6)) => (
-                kind,
-                nonce,
-                10,
-                v6.port().to_be_bytes(),
-                v6.flowinfo().to_le_bytes(),
-                v6.ip().octets(),
-                v6.scope_id().to_le_bytes(),
-            ),
+            Some(SocketAddr::V6(v6)) => {
+                put(&[10, 0]);
+                put(&v6.port().to_be_bytes());
+                put(&v6.flowinfo().to_le_bytes());
+                put(&v6.ip().octets());
+                put(&v6.scope_id().to_le_bytes());
+            }
         }
+        image
     }
 }
 
@@ -46,7 +56,7 @@ impl From<EntityAddr> for BlocklistKey {
 
 impl Ord for BlocklistKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.order().cmp(&other.order())
+        self.image().cmp(&other.image())
     }
 }
 

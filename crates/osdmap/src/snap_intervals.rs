@@ -52,6 +52,9 @@ impl SnapIntervals {
     /// Removes `len` ids from `start` on.
     pub fn remove(&mut self, start: SnapId, len: u64) {
         let (start, end) = (start.0, start.0.saturating_add(len));
+        if start == end {
+            return;
+        }
         let touched: Vec<(u64, u64)> =
             self.0.range(..end).rev().map_while(|(s, l)| (s + l > start).then_some((*s, *l))).collect();
         for (s, l) in touched {

@@ -21,7 +21,7 @@ const SESSION_KEY_LATENESS: Duration = Duration::from_secs(300);
 /// How far ahead the issuer's clock may run.
 const ISSUER_CLOCK_AHEAD: Duration = Duration::from_secs(300);
 /// For how long after its end a ticket still passes, for clocks that differ.
-pub(crate) const EXPIRY_SKEW: Duration = Duration::from_secs(10);
+pub(crate) const EXPIRY_SKEW: Duration = Duration::from_secs(5);
 
 /// Whether the end of a ticket's life counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

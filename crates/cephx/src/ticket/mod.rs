@@ -13,3 +13,6 @@ pub use blob::TicketBlob;
 pub(crate) use info::{ExpiryCheck, InvalidTicket, TicketInfo};
 pub(crate) use reply::{ReplyWriter, TicketRecord, decode_reply, decode_reply_tolerant};
 pub(crate) use service_ticket::ServiceTicket;
+
+#[cfg(test)]
+mod field_tests;

@@ -1,6 +1,7 @@
 //! The receiving half: one task reads and hands each message to a handler in place.
 
 use std::{
+    fmt,
     future::poll_fn,
     pin::Pin,
     task::{Context, Poll},
@@ -203,5 +204,11 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.sender.close();
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("sender", &self.sender).finish_non_exhaustive()
     }
 }

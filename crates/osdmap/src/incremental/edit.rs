@@ -1,5 +1,7 @@
 //! The changes that a monitor makes, as edits of an incremental.
 
+use std::collections::btree_map::Entry;
+
 use sepiola_wire::{EntityAddrVec, Epoch, OsdId, PoolId, Uuid, encode_to_vec};
 
 use super::Incremental;
@@ -52,10 +54,10 @@ impl Incremental {
 
     /// The pool as this incremental leaves it, for editing.
     pub fn edit_pool(&mut self, base: &OsdMap, id: PoolId) -> Option<&mut Pool> {
-        if !self.new_pools.contains_key(&id) {
-            self.new_pools.insert(id, base.pool(id)?.clone());
+        match self.new_pools.entry(id) {
+            Entry::Occupied(pool) => Some(pool.into_mut()),
+            Entry::Vacant(free) => Some(free.insert(base.pool(id)?.clone())),
         }
-        self.new_pools.get_mut(&id)
     }
 
     /// Marks a booting OSD up, with room for its number. A new one is also marked in.
@@ -97,5 +99,46 @@ impl Incremental {
     pub fn set_weight(&mut self, id: OsdId, weight: u32) {
         self.new_weight.insert(id, weight);
         self.new_last_in_change = self.modified;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sepiola_wire::{EntityAddr, UTime};
+
+    use super::*;
+    use crate::{MapFlags, crush::RuleStep};
+
+    /// The smallest map that real 16.2.15 and 20.2.4 clients were seen to work with, made here.
+    #[test]
+    fn the_smallest_viable_map_is_reproduced_byte_for_byte() {
+        let fsid = Uuid::parse_str("00112233-4455-6677-8899-aabbccddeeff").unwrap();
+        let mut crush = CrushMap::new_cluster();
+        crush.type_names.retain(|number, _| [0, 1, 11].contains(number));
+        crush.set_device(0, WEIGHT_IN, "h0").unwrap();
+        crush.add_replicated_rule("replicated_rule", 0).unwrap();
+        crush.rules[0].as_mut().unwrap().steps[1].op = RuleStep::CHOOSELEAF_FIRSTN;
+        let mut map = OsdMap::with_crush(fsid, UTime::from_secs(1), crush);
+        // That map was written at once, so its first epoch has the OSD and the pool already.
+        map.epoch = Epoch(0);
+        let mut inc = map.next_incremental(UTime::ZERO);
+        inc.new_flags = Some(MapFlags::NONE);
+        let addrs = EntityAddrVec::from(EntityAddr::msgr2(([127, 0, 0, 1], 16800).into(), 1));
+        let boot = OsdBoot {
+            id: OsdId(0),
+            uuid: Uuid::nil(),
+            client_addrs: addrs.clone(),
+            cluster_addrs: addrs,
+            features: 0x3f01_cfbd_fffd_ffff,
+            last_clean: (Epoch(0), Epoch(0)),
+        };
+        inc.boot_osd(&map, &boot);
+        inc.add_pool(&map, "bench", Pool::replicated(1, 8, 0, UTime::ZERO));
+        map = map.apply(&inc).unwrap();
+        for epoch in [2, 3] {
+            map = map.apply(&Incremental::new(fsid, Epoch(epoch), UTime::from_secs(2))).unwrap();
+        }
+        let expected: &[u8] = include_bytes!("../../tests/data/osdmap/min_viable.bin");
+        assert!(map.encode(CANONICAL_FEATURES) == expected);
     }
 }
