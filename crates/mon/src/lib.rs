@@ -21,6 +21,8 @@ mod options;
 mod ready;
 pub mod service;
 pub mod state;
+#[cfg(test)]
+mod testing;
 
 pub use daemon::{RunError, has_store, run};
 pub use mkfs::{MkfsError, MkfsOptions, mkfs};

@@ -22,6 +22,8 @@ mod pool_dump;
 mod pool_set;
 mod signature;
 mod status;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
