@@ -47,7 +47,8 @@ pub(crate) fn caller(name: &str, caps: &str) -> Caller {
 impl TestMon {
     /// A new cluster with one entity, `client.admin`.
     pub fn new() -> Self {
-        let keyring = "[client.admin]\n\tkey = AQAE0Q1rmTTaBBAA227/EuwzXMJYQ4qyTX35HA==\n\tcaps mon = \"allow *\"\n";
+        let keyring =
+            "[client.admin]\n\tkey = AQAE0Q1rmTTaBBAA227/EuwzXMJYQ4qyTX35HA==\n\tcaps mon = \"allow *\"\n";
         let options = MkfsOptions::new("", monmap(), Keyring::parse(keyring).unwrap());
         let mut mon_options = MonOptions::new("a", "");
         mon_options.allow_pool_delete = true;

@@ -57,7 +57,11 @@ fn fsid(cx: &Context<'_>, _: &Args) -> Reply {
 }
 
 fn version(cx: &Context<'_>, _: &Args) -> Reply {
-    if cx.plain() { Reply::output(format!("{VERSION}\n")) } else { cx.json(&json!({ "version": VERSION }), true) }
+    if cx.plain() {
+        Reply::output(format!("{VERSION}\n"))
+    } else {
+        cx.json(&json!({ "version": VERSION }), true)
+    }
 }
 
 fn versions(cx: &Context<'_>, _: &Args) -> Reply {

@@ -43,8 +43,14 @@ fn recording(text: &str) -> Value {
 fn json_documents_have_the_recorded_shape() {
     let mut mon = recorded();
     let cases = [
-        (json!({"prefix": "osd dump", "format": "json"}), include_str!("../../tests/data/cli/osd_dump.json.txt")),
-        (json!({"prefix": "mon dump", "format": "json"}), include_str!("../../tests/data/cli/mon_dump.json.txt")),
+        (
+            json!({"prefix": "osd dump", "format": "json"}),
+            include_str!("../../tests/data/cli/osd_dump.json.txt"),
+        ),
+        (
+            json!({"prefix": "mon dump", "format": "json"}),
+            include_str!("../../tests/data/cli/mon_dump.json.txt"),
+        ),
         (json!({"prefix": "status", "format": "json"}), include_str!("../../tests/data/cli/status.json.txt")),
         (json!({"prefix": "df", "format": "json"}), include_str!("../../tests/data/cli/df.json.txt")),
         (
@@ -135,9 +141,13 @@ fn tables_are_as_recorded() {
     let tree = include_str!("../../tests/data/cli/osd_tree.txt").replace("hdd", "   ");
     let ours = mon.output(json!({"prefix": "osd tree"})).replace("-2", "-3");
     assert_eq!(ours, tree);
-    let df = include_str!("../../tests/data/cli/osd_df.txt").replace("hdd", "   ").replace("15 KiB", "16 KiB");
+    let df =
+        include_str!("../../tests/data/cli/osd_df.txt").replace("hdd", "   ").replace("15 KiB", "16 KiB");
     assert_eq!(mon.output(json!({"prefix": "osd df"})), df);
-    assert_eq!(TestMon::new().output(json!({"prefix": "df"})), include_str!("../../tests/data/cli/df_empty.txt"));
+    assert_eq!(
+        TestMon::new().output(json!({"prefix": "df"})),
+        include_str!("../../tests/data/cli/df_empty.txt")
+    );
 }
 
 #[test]
@@ -146,7 +156,10 @@ fn pool_listings_are_as_recorded() {
     mon.output(json!({"prefix": "osd pool create", "pool": "p2", "pg_num": 8}));
     let recorded = include_str!("../../tests/data/cli/osd_pool_ls_detail.txt").replace(",creating", "");
     let ours = mon.output(json!({"prefix": "osd pool ls", "detail": "detail"}));
-    assert_eq!(ours.replace("last_change 3", "last_change 9").replace("last_change 4", "last_change 9"), recorded);
+    assert_eq!(
+        ours.replace("last_change 3", "last_change 9").replace("last_change 4", "last_change 9"),
+        recorded
+    );
     assert_eq!(mon.output(json!({"prefix": "osd pool ls"})), "bench\np2\n");
     assert_eq!(mon.output(json!({"prefix": "osd lspools"})), "1 bench\n2 p2\n");
     assert_eq!(
@@ -185,9 +198,7 @@ fn pools_are_made_deleted_and_protected() {
         assert_eq!(mon.run(set).result, -errno, "{var}");
     }
 
-    let delete = |pool2: &str, sure: bool| {
-        json!({"prefix": "osd pool rm", "pool": "p", "pool2": pool2, "yes_i_really_really_mean_it": sure})
-    };
+    let delete = |pool2: &str, sure: bool| json!({"prefix": "osd pool rm", "pool": "p", "pool2": pool2, "yes_i_really_really_mean_it": sure});
     assert_eq!(mon.run(delete("q", true)).result, Errno::EPERM.to_wire());
     assert_eq!(mon.run(delete("p", false)).result, Errno::EPERM.to_wire());
     mon.options.allow_pool_delete = false;
@@ -206,9 +217,7 @@ fn pools_are_made_deleted_and_protected() {
 fn applications_are_enabled_once_and_a_second_only_if_meant() {
     let mut mon = TestMon::new();
     mon.output(json!({"prefix": "osd pool create", "pool": "p"}));
-    let enable = |app: &str, sure: bool| {
-        json!({"prefix": "osd pool application enable", "pool": "p", "app": app, "yes_i_really_mean_it": sure})
-    };
+    let enable = |app: &str, sure: bool| json!({"prefix": "osd pool application enable", "pool": "p", "app": app, "yes_i_really_mean_it": sure});
     assert_eq!(mon.run(enable("rbd", false)).status, "enabled application 'rbd' on pool 'p'");
     assert_eq!(mon.run(enable("rgw", false)).result, Errno::EPERM.to_wire());
     assert_eq!(mon.run(enable("rgw", true)).result, 0);
@@ -230,8 +239,9 @@ fn entities_are_made_shown_changed_and_removed() {
 
     let get = mon.run(json!({"prefix": "auth get", "entity": "client.x"}));
     assert_eq!(get.status, "exported keyring for client.x");
-    let expected =
-        format!("[client.x]\n\tkey = {key}\n\tcaps mon = \"allow r\"\n\tcaps osd = \"allow rw pool=bench\"\n");
+    let expected = format!(
+        "[client.x]\n\tkey = {key}\n\tcaps mon = \"allow r\"\n\tcaps osd = \"allow rw pool=bench\"\n"
+    );
     assert_eq!(get.output, expected);
     assert_eq!(
         mon.output(json!({"prefix": "auth get", "entity": "client.x", "format": "json"})),
@@ -242,7 +252,8 @@ fn entities_are_made_shown_changed_and_removed() {
     assert_eq!(mon.output(json!({"prefix": "auth get-key", "entity": "client.x"})), key);
     let ls = mon.run(json!({"prefix": "auth ls"}));
     assert_eq!(ls.status, "installed auth entries:\n");
-    let listed = format!("client.x\n\tkey: {key}\n\tcaps: [mon] allow r\n\tcaps: [osd] allow rw pool=bench\n");
+    let listed =
+        format!("client.x\n\tkey: {key}\n\tcaps: [mon] allow r\n\tcaps: [osd] allow rw pool=bench\n");
     assert!(String::from_utf8_lossy(&ls.output).ends_with(&listed));
 
     let caps = json!({"prefix": "auth caps", "entity": "client.x", "caps": ["mon", "allow rw"]});
@@ -311,7 +322,10 @@ fn config_keys_and_options_are_stored() {
     for (name, value) in [("osd.0", "1"), ("client.y", "2"), ("client.x", "3")] {
         assert_eq!(mon.state.config_for(&name.parse().unwrap())["debug_ms"], value, "{name}");
     }
-    assert_eq!(mon.run(json!({"prefix": "config set", "who": "nobody!", "name": "a", "value": "b"})).result, -22);
+    assert_eq!(
+        mon.run(json!({"prefix": "config set", "who": "nobody!", "name": "a", "value": "b"})).result,
+        -22
+    );
 }
 
 #[test]
@@ -321,7 +335,10 @@ fn osds_are_marked_and_the_blocklist_is_kept() {
     assert_eq!(mon.run(json!({"prefix": "osd out", "ids": ["osd.0"]})).status, "osd.0 is already out. ");
     assert_eq!(mon.run(json!({"prefix": "osd in", "ids": ["0"]})).status, "marked in osd.0. ");
     assert_eq!(mon.run(json!({"prefix": "osd down", "ids": ["0"]})).status, "marked down osd.0. ");
-    assert_eq!(mon.output(json!({"prefix": "osd stat"})), "1 osds: 0 up (since 0s), 1 in (since 0s); epoch: e6\n");
+    assert_eq!(
+        mon.output(json!({"prefix": "osd stat"})),
+        "1 osds: 0 up (since 0s), 1 in (since 0s); epoch: e6\n"
+    );
     assert_eq!(mon.run(json!({"prefix": "osd down", "ids": ["7"]})).result, Errno::ENOENT.to_wire());
     assert_eq!(mon.run(json!({"prefix": "osd set", "key": "noout"})).status, "noout is set");
     assert!(mon.output(json!({"prefix": "health"})).contains("noout flag(s) set"));
@@ -331,7 +348,10 @@ fn osds_are_marked_and_the_blocklist_is_kept() {
     let until = "2026-11-30T16:55:35.000000+0000";
     assert_eq!(mon.run(add).status, format!("blocklisting 1.2.3.4:0/0 until {until} (100 sec)"));
     let ls = mon.run(json!({"prefix": "osd blocklist ls"}));
-    assert_eq!((ls.status.as_str(), ls.output), ("listed 1 entries", format!("1.2.3.4:0/0 {until}\n").into()));
+    assert_eq!(
+        (ls.status.as_str(), ls.output),
+        ("listed 1 entries", format!("1.2.3.4:0/0 {until}\n").into())
+    );
     let rm = json!({"prefix": "osd blacklist", "blocklistop": "rm", "addr": "1.2.3.4:0/0"});
     assert_eq!(mon.run(rm.clone()).status, "un-blocklisting 1.2.3.4:0/0");
     assert_eq!(mon.run(rm).status, "1.2.3.4:0/0 isn't blocklisted");
@@ -370,7 +390,9 @@ fn what_is_not_understood_is_refused() {
     let mut mon = TestMon::new();
     let unknown = mon.run(json!({"prefix": "make coffee"}));
     assert_eq!((unknown.result, unknown.status.as_str()), (-22, "command not known"));
-    for command in [json!([]), json!(7), json!({}), json!({"prefix": 5}), json!({"prefix": "osd tree", "format": "xml"})] {
+    for command in
+        [json!([]), json!(7), json!({}), json!({"prefix": 5}), json!({"prefix": "osd tree", "format": "xml"})]
+    {
         assert_eq!(mon.run(command.clone()).result, Errno::EINVAL.to_wire(), "{command}");
     }
     assert_eq!(mon.run(json!({"prefix": "osd pool create"})).status, "missing required parameter pool");
@@ -413,7 +435,8 @@ fn descriptions_cover_every_command_and_send_nothing_to_a_manager() {
     for (id, command) in all {
         assert!(id.starts_with("cmd"));
         assert_eq!(command["flags"], 0, "{command}");
-        let words = command["sig"].as_array().unwrap().iter().map_while(Value::as_str).collect::<Vec<_>>().join(" ");
+        let words =
+            command["sig"].as_array().unwrap().iter().map_while(Value::as_str).collect::<Vec<_>>().join(" ");
         assert!(super::find(&words).is_some(), "{words}");
         assert!(seen.insert(words.clone()), "{words} is described twice");
         for attribute in command["sig"].as_array().unwrap().iter().filter_map(Value::as_object) {

@@ -7,6 +7,8 @@ pub(crate) mod osd_step;
 pub(crate) mod pool_op;
 pub(crate) mod pools;
 pub mod stats;
+#[cfg(test)]
+mod subscription_tests;
 pub(crate) mod subscriptions;
 pub(crate) mod tick;
 pub(crate) mod usage;

@@ -9,6 +9,8 @@ pub mod change;
 mod entity;
 mod osd_maps;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 
 use std::{collections::BTreeMap, sync::Arc};
 
