@@ -18,9 +18,13 @@ pub const SERVICES: [EntityType; 5] =
 impl ServiceSet {
     /// No service.
     pub const EMPTY: ServiceSet = ServiceSet(0);
-    /// What a client that does I/O wants: monitors, OSDs, managers.
-    pub const CLIENT: ServiceSet =
-        ServiceSet(EntityType::Mon.as_u32() | EntityType::Osd.as_u32() | EntityType::Mgr.as_u32());
+    /// What a client that does I/O wants, as the stock ones do: monitors, OSDs, managers, and AUTH itself.
+    pub const CLIENT: ServiceSet = ServiceSet(
+        EntityType::Mon.as_u32()
+            | EntityType::Osd.as_u32()
+            | EntityType::Mgr.as_u32()
+            | EntityType::Auth.as_u32(),
+    );
     /// What an OSD wants.
     pub const OSD: ServiceSet = Self::CLIENT;
 

@@ -70,7 +70,6 @@ impl TicketKeeper {
     }
 
     fn with_method(method: AuthMethod, name: EntityName, key: CryptoKey, wanted: ServiceSet) -> Self {
-        let wanted = wanted.without(EntityType::Auth);
         TicketKeeper(Arc::new(Shared { name, method, key, wanted, state: Mutex::default() }))
     }
 
@@ -155,8 +154,18 @@ impl TicketKeeper {
         &self.0.key
     }
 
-    pub(super) fn wanted(&self) -> ServiceSet {
-        self.0.wanted
+    /// The services that tickets are held for, beside the AUTH ticket.
+    pub(super) fn services(&self) -> ServiceSet {
+        self.0.wanted.without(EntityType::Auth)
+    }
+
+    /// What is asked with a request for the AUTH ticket. Never nothing: a monitor would then send no
+    /// connection secret.
+    pub(super) fn asked_with_auth(&self) -> ServiceSet {
+        match self.0.wanted.is_empty() {
+            true => ServiceSet::EMPTY.with(EntityType::Auth),
+            false => self.0.wanted,
+        }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {

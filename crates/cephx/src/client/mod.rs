@@ -6,6 +6,9 @@ mod none;
 mod renewal;
 mod service;
 
+#[cfg(test)]
+mod recorded_tests;
+
 pub use keeper::{TicketKeeper, TicketStatus};
 pub use none::NoneAuthenticator;
 pub use renewal::AuthReply;

@@ -23,11 +23,6 @@ impl MonClientAuth {
     pub(super) fn new(keeper: TicketKeeper) -> Self {
         MonClientAuth { keeper, claim: None, challenge: None }
     }
-
-    fn asked(&self) -> ServiceSet {
-        // Bit 32 keeps the mask from being zero, for which a monitor would send no connection secret.
-        self.keeper.wanted().with(EntityType::Auth)
-    }
 }
 
 impl ClientAuthenticator for MonClientAuth {
@@ -54,7 +49,7 @@ impl ClientAuthenticator for MonClientAuth {
         r.finish()?;
         self.challenge = Some(server);
         let old_ticket = self.claim.as_ref().map_or_else(TicketBlob::default, |(_, t)| t.blob.clone());
-        Ok(authenticate(self.keeper.key(), server, old_ticket, self.asked(), env).to_vec())
+        Ok(authenticate(self.keeper.key(), server, old_ticket, self.keeper.asked_with_auth(), env).to_vec())
     }
 
     fn done(
@@ -86,7 +81,7 @@ impl ClientAuthenticator for MonClientAuth {
         state.global_id = global_id;
         state.server_challenge = Some(server_challenge);
         state.in_flight = false;
-        answer.store(&mut state, self.keeper.wanted(), env.now);
+        answer.store(&mut state, self.keeper.services(), env.now);
         Ok(ClientAuthDone { session_key, connection_secret })
     }
 

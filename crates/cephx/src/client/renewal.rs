@@ -40,12 +40,12 @@ impl TicketKeeper {
         let auth = state.tickets.get(&EntityType::Auth)?.clone();
         if env.now >= auth.renew_after {
             state.in_flight = true;
-            let asked = self.wanted().with(EntityType::Auth);
+            let asked = self.asked_with_auth();
             return Some(authenticate(self.key(), server_challenge, auth.blob, asked, env).to_vec());
         }
 
         let due: ServiceSet = self
-            .wanted()
+            .services()
             .iter()
             .filter(|service| match state.tickets.get(service) {
                 Some(ticket) => env.now >= ticket.renew_after,
@@ -82,7 +82,7 @@ impl TicketKeeper {
     pub fn next_renewal(&self) -> Option<UTime> {
         let state = self.state();
         let auth = state.tickets.get(&EntityType::Auth)?;
-        let services = self.wanted().iter().filter_map(|service| match state.tickets.get(&service) {
+        let services = self.services().iter().filter_map(|service| match state.tickets.get(&service) {
             Some(ticket) => Some(ticket.renew_after),
             None if state.ungranted.contains(service) => None,
             None => Some(UTime::ZERO),
@@ -120,7 +120,7 @@ impl TicketKeeper {
         let mut state = self.state();
         let old_key = state.tickets.get(&EntityType::Auth).map(|ticket| ticket.session_key.clone());
         let answer = Answer::open(payload, self.key(), old_key.as_ref(), now)?;
-        answer.store(&mut state, self.wanted(), now);
+        answer.store(&mut state, self.services(), now);
         Ok(AuthReply::Tickets)
     }
 
@@ -134,9 +134,10 @@ impl TicketKeeper {
         };
         let owner_key = auth.session_key.clone();
         // What is still missing after this answer was asked for and not granted.
-        let missing = self.wanted().iter().filter(|s| !state.tickets.contains_key(s)).collect::<ServiceSet>();
+        let missing =
+            self.services().iter().filter(|s| !state.tickets.contains_key(s)).collect::<ServiceSet>();
         let brought = records.iter().filter_map(|t| EntityType::from_u32(t.service));
-        let asked = brought.filter(|s| self.wanted().contains(*s)).chain(missing.iter()).collect();
+        let asked = brought.filter(|s| self.services().contains(*s)).chain(missing.iter()).collect();
         state.take_extra(&records, &owner_key, asked, now);
         Ok(AuthReply::Tickets)
     }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! [client.admin]
-//! 	key = AQD...==
-//! 	caps mon = "allow *"
+//!     key = AQD...==
+//!     caps mon = "allow *"
 //! ```
 
 mod error;

@@ -323,3 +323,44 @@ impl ServerAuthenticator for MonAuthenticator {
         self.answer_mauth(payload, env)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sepiola_crypto::KeyType;
+    use sepiola_wire::UTime;
+
+    use super::*;
+    use crate::{AllowedAuth, RotatingSecrets, TicketBlob, test_rng::ScriptRng};
+
+    /// Keys of a cluster without entities.
+    struct Nobody;
+
+    impl KeyServer for Nobody {
+        fn entity(&self, _: &EntityName) -> Option<EntityAuth> {
+            None
+        }
+        fn rotating(&self, _: EntityType) -> Option<Arc<RotatingSecrets>> {
+            None
+        }
+        fn assign_global_id(&self) -> Option<GlobalId> {
+            None
+        }
+    }
+
+    #[test]
+    fn an_unknown_entity_costs_a_proof_like_a_known_one() {
+        for kind in [KeyType::Aes, KeyType::Aes256k] {
+            let rng = &mut ScriptRng::new();
+            let policy = Arc::new(MonAuthPolicy::new(AllowedAuth::default(), kind, rng));
+            let mut mon = MonAuthenticator::new(Arc::new(Nobody), policy.clone());
+            let mut env = AuthEnv::new(UTime::from_secs(1), rng);
+            let name = EntityName::client("nobody");
+            let hello = Hello { mode: auth_mode::MON, name, global_id: GlobalId(0) }.to_vec();
+            mon.request(EntityType::Client, AuthMethod::Cephx, ConMode::Secure, &hello, &mut env).unwrap();
+            let old_ticket = TicketBlob::default();
+            let answer = Authenticate { client_challenge: 1, key: 2, old_ticket, other_keys: 1 }.to_vec();
+            assert!(mon.request_more(&answer, &mut env).is_err());
+            assert_eq!(policy.decoy().contexts_built(), 1);
+        }
+    }
+}

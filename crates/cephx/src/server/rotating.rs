@@ -192,3 +192,106 @@ impl TicketLife {
         if service == EntityType::Auth { self.auth } else { self.service }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::test_rng::ScriptRng;
+
+    const TTL: Duration = Duration::from_secs(3600);
+    const START: UTime = UTime::from_secs(1_800_000_000);
+
+    fn rotated(secrets: &RotatingSecrets, now: UTime) -> Option<RotatingSecrets> {
+        secrets.rotate(now, TTL, KeyType::Aes256k, &mut ScriptRng::seeded(now.sec.into()))
+    }
+
+    fn after(seconds: u64) -> UTime {
+        START.saturating_add(Duration::from_secs(seconds))
+    }
+
+    fn lives(secrets: &RotatingSecrets) -> Vec<(u64, u64)> {
+        secrets.iter().map(|(id, s)| (id, s.expires.saturating_since(START).as_secs())).collect()
+    }
+
+    #[test]
+    fn three_secrets_from_the_start_and_one_more_each_turn() {
+        let first = rotated(&RotatingSecrets::default(), START).unwrap();
+        assert_eq!(lives(&first), [(1, 3600), (2, 7200), (3, 10_800)]);
+        assert_eq!(rotated(&first, after(7199)), None);
+        let second = rotated(&first, after(7200)).unwrap();
+        assert_eq!(lives(&second), [(2, 7200), (3, 10_800), (4, 14_400)]);
+        assert!(second.get(3).unwrap() == first.get(3).unwrap(), "known secrets stay");
+        // After a night in which nothing rotated, the secret in use is one that has its turn before it.
+        let third = rotated(&second, after(100_000)).unwrap();
+        assert_eq!(lives(&third), [(4, 14_400), (5, 107_200), (6, 110_800)]);
+        assert_eq!(rotated(&third, after(100_000)), None);
+    }
+
+    #[test]
+    fn the_second_oldest_seals_until_its_turn_is_over() {
+        let secrets = rotated(&RotatingSecrets::default(), START).unwrap();
+        assert_eq!(secrets.sealing(START).unwrap().0, 2);
+        assert_eq!(secrets.sealing(after(7199)).unwrap().0, 2);
+        assert_eq!(secrets.sealing(after(7200)).unwrap().0, 3);
+        assert!(RotatingSecrets::default().sealing(START).is_none());
+    }
+
+    #[test]
+    fn tickets_end_with_the_newest_secret_at_the_latest() {
+        let secrets = rotated(&RotatingSecrets::default(), START).unwrap();
+        assert_eq!(secrets.ticket_life(START, TTL), TTL);
+        assert_eq!(secrets.ticket_life(after(7200), TTL), TTL);
+        assert_eq!(secrets.ticket_life(after(7201), TTL).as_secs(), 3599);
+        assert_eq!(secrets.ticket_life(after(20_000), TTL), Duration::ZERO);
+        assert_eq!(secrets.ticket_life(START, TTL * 10).as_secs(), 7200, "the sealing secret's own life");
+        assert_eq!(RotatingSecrets::default().ticket_life(START, TTL), Duration::ZERO);
+    }
+
+    #[test]
+    fn services_refresh_a_while_after_the_turn() {
+        let secrets = rotated(&RotatingSecrets::default(), START).unwrap();
+        assert!(!secrets.refresh_due(after(7229), TTL));
+        assert!(secrets.refresh_due(after(7230), TTL));
+        assert!(secrets.refresh_due(after(7203), Duration::from_secs(12)), "a quarter of a short life");
+        assert!(RotatingSecrets::default().refresh_due(START, TTL));
+    }
+
+    proptest! {
+        /// Whenever the leader looks, at least once a ttl, a ticket lives for its full time, under a secret
+        /// that services which fetched at the last turn know, and that is kept until the ticket ends.
+        #[test]
+        fn a_ticket_outlives_no_secret_it_needs(pauses in proptest::collection::vec(1u64..3600, 1..60)) {
+            let mut now = START;
+            let mut secrets = rotated(&RotatingSecrets::default(), now).unwrap();
+            let mut sealed: Vec<(u64, UTime)> = Vec::new();
+            for pause in pauses {
+                now = now.saturating_add(Duration::from_secs(pause));
+                let known = secrets.clone();
+                if let Some(next) = rotated(&secrets, now) {
+                    prop_assert!(next.max_id() > secrets.max_id());
+                    secrets = next;
+                }
+                let (id, _) = secrets.sealing(now).unwrap();
+                prop_assert!(known.get(id).is_some(), "{id} is new to services");
+                let life = secrets.ticket_life(now, TTL);
+                prop_assert_eq!(life, TTL);
+                sealed.push((id, now.saturating_add(life)));
+                for (id, end) in &sealed {
+                    prop_assert!(*end <= now || secrets.get(*id).is_some());
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_encoded_is_decoded(turns in 0u32..5) {
+            let mut secrets = RotatingSecrets::default();
+            for turn in 0..turns {
+                secrets = rotated(&secrets, after(u64::from(turn) * 8000)).unwrap_or(secrets);
+            }
+            let bytes = sepiola_wire::encode_to_vec(&secrets, Features::NONE);
+            prop_assert_eq!(sepiola_wire::decode_all::<RotatingSecrets>(&bytes).unwrap(), secrets);
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! A monitor's key table, an OSD's secrets, and pairs of authenticators that talk to each other.
 #![allow(dead_code)]
 
+pub mod attack;
 pub mod rng;
 pub mod vectors;
 
