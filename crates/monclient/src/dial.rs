@@ -150,3 +150,70 @@ impl ClientAuthenticator for FirstWins {
         self.inner.bad_method(result)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use sepiola_crypto::{ConnectionSecret, CryptoKey};
+    use sepiola_wire::UTime;
+
+    use super::*;
+
+    /// Counts what would change the tickets.
+    #[derive(Default)]
+    struct Counting {
+        changes: Arc<AtomicU32>,
+        fails: bool,
+    }
+
+    impl ClientAuthenticator for Counting {
+        fn method(&self) -> AuthMethod {
+            AuthMethod::Cephx
+        }
+        fn request(&mut self, _: &mut AuthEnv<'_>) -> Result<Vec<u8>, AuthError> {
+            Ok(Vec::new())
+        }
+        fn reply_more(&mut self, _: &[u8], _: &mut AuthEnv<'_>) -> Result<Vec<u8>, AuthError> {
+            Ok(Vec::new())
+        }
+        fn done(
+            &mut self,
+            _: GlobalId,
+            _: ConMode,
+            _: &[u8],
+            _: &mut AuthEnv<'_>,
+        ) -> Result<ClientAuthDone, AuthError> {
+            if self.fails {
+                return Err(AuthError::NoConnectionSecret);
+            }
+            self.changes.fetch_add(1, Ordering::Relaxed);
+            Ok(ClientAuthDone {
+                session_key: CryptoKey::none(),
+                connection_secret: ConnectionSecret::empty(),
+            })
+        }
+        fn bad_method(&mut self, result: Errno) -> AuthError {
+            self.changes.fetch_add(1, Ordering::Relaxed);
+            AuthError::Refused(result)
+        }
+    }
+
+    #[test]
+    fn only_one_of_parallel_attempts_touches_the_tickets() {
+        let (changes, first) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
+        let attempt = |fails| FirstWins {
+            inner: Box::new(Counting { changes: changes.clone(), fails }),
+            first: first.clone(),
+        };
+        let done = |attempt: &mut FirstWins| {
+            let rng = &mut rand::rng();
+            attempt.done(GlobalId(1), ConMode::Secure, &[], &mut AuthEnv::new(UTime::ZERO, rng)).is_ok()
+        };
+        assert!(!done(&mut attempt(true)), "a failure leaves the others their chance");
+        assert!(done(&mut attempt(false)));
+        assert!(!done(&mut attempt(false)));
+        assert_eq!(attempt(false).bad_method(Errno::EACCES), AuthError::Unexpected(LATE));
+        assert_eq!(changes.load(Ordering::Relaxed), 1);
+    }
+}

@@ -11,6 +11,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use sepiola_cephx::TicketLife;
 use sepiola_messages::{PoolOp, PoolOpCode, WireMessage, proto};
 use sepiola_messenger::CloseReason;
 use sepiola_monclient::{
@@ -220,6 +221,19 @@ async fn tickets_are_asked_for_again_when_a_service_refuses_them() {
     client.ensure_ticket(osd, LIMIT).await.unwrap();
     assert!(client.tickets().can_reach(osd, UTime::now()));
     assert!(cluster.received.lock().contains(&Received::Auth { session: 1 }));
+}
+
+#[tokio::test]
+async fn tickets_are_renewed_before_they_expire() {
+    let life = TicketLife { auth: Duration::from_secs(8), service: Duration::from_secs(4) };
+    let (cluster, key) = Cluster::with_ticket_life(&admin(), life);
+    let mon = Mon::start(&cluster, "a");
+    let client = MonClient::connect(options(admin(), Credentials::Key(key), vec![mon.addr])).await.unwrap();
+    for service in [EntityType::Osd, EntityType::Auth] {
+        let first = client.tickets().ticket(service).unwrap();
+        until(|| client.tickets().ticket(service).is_some_and(|t| t.expires > first.expires)).await;
+    }
+    assert_eq!(*client.watch_sessions().borrow(), 1, "all on the same session");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -15,7 +15,7 @@ use std::{
 use parking_lot::Mutex;
 use sepiola_cephx::{
     AllowedAuth, AuthEnv, AuthMethod, ConMode, EntityAuth, KeyServer, MonAuthPolicy, MonAuthenticator,
-    RotatingSecrets, ServerAuthenticator,
+    RotatingSecrets, ServerAuthenticator, TicketLife,
 };
 use sepiola_crypto::{CryptoKey, KeyType};
 use sepiola_messages::*;
@@ -71,7 +71,7 @@ impl KeyServer for Cluster {
 }
 
 impl Cluster {
-    pub fn new(methods: &[AuthMethod], modes: &[ConMode]) -> Arc<Self> {
+    fn new(methods: &[AuthMethod], modes: &[ConMode], ticket_life: TicketLife) -> Arc<Self> {
         let rng = &mut rand::rng();
         let now = UTime::now();
         let services = [EntityType::Mon, EntityType::Osd, EntityType::Mgr, EntityType::Auth, EntityType::Mds];
@@ -80,6 +80,8 @@ impl Cluster {
             let secrets = RotatingSecrets::default().rotate(now, ttl, KeyType::Aes, rng).unwrap();
             (service, Arc::new(secrets))
         });
+        let mut policy = MonAuthPolicy::new(AllowedAuth::uniform(methods, modes), KeyType::Aes, rng);
+        policy.ticket_life = ticket_life;
         let first = OsdMap::new(FSID, now);
         let full = first.encode(CANONICAL_FEATURES);
         let cluster = Arc::new(Cluster {
@@ -90,7 +92,7 @@ impl Cluster {
             no_maps: AtomicBool::new(false),
             entities: Mutex::default(),
             rotating: Mutex::new(rotating.into()),
-            policy: Arc::new(MonAuthPolicy::new(AllowedAuth::uniform(methods, modes), KeyType::Aes, rng)),
+            policy: Arc::new(policy),
             last_global_id: AtomicU64::new(0),
             last_session: AtomicU64::new(0),
             sessions: Mutex::default(),
@@ -101,12 +103,17 @@ impl Cluster {
 
     /// Without keys.
     pub fn open() -> Arc<Self> {
-        Self::new(&[AuthMethod::None], &[ConMode::Crc])
+        Self::new(&[AuthMethod::None], &[ConMode::Crc], TicketLife::default())
     }
 
     /// With keys; gives the key of an entity that may do everything.
     pub fn closed(name: &EntityName) -> (Arc<Self>, CryptoKey) {
-        let cluster = Self::new(&[AuthMethod::Cephx], &[ConMode::Secure]);
+        Self::with_ticket_life(name, TicketLife::default())
+    }
+
+    /// With keys, and tickets of a given life.
+    pub fn with_ticket_life(name: &EntityName, life: TicketLife) -> (Arc<Self>, CryptoKey) {
+        let cluster = Self::new(&[AuthMethod::Cephx], &[ConMode::Secure], life);
         let key = CryptoKey::generate(KeyType::Aes, UTime::now(), &mut rand::rng());
         let caps = ["mon", "osd", "mgr"].map(|s| (s.to_owned(), "allow *".to_owned()));
         cluster.entities.lock().insert(name.clone(), EntityAuth::new(key.clone(), caps.into()));
