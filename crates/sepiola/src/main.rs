@@ -1,3 +1,32 @@
-//! The `sepiola` program: one file per subcommand under `cmd/`.
+//! The `sepiola` program: a whole small RADOS cluster and the tools to use it, in one binary. One file a
+//! subcommand under `cmd/`.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod bench;
+mod cli;
+mod cmd;
+mod connect;
+mod daemon;
+mod failure;
+mod number;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = connect::take_config_options(std::env::args());
+    let cli = match cli::Cli::try_parse_from(&args.rest) {
+        Ok(cli) => cli,
+        Err(usage) => {
+            // Help and version go to standard output and are no failure; anything else is EINVAL, as
+            // Ceph's tools have it.
+            let _ = usage.print();
+            return if usage.use_stderr() { failure::INVALID_USAGE } else { ExitCode::SUCCESS };
+        }
+    };
+    match cmd::run(cli.command, args.options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,72 @@
+//! What can go wrong with a cluster of processes.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use thiserror::Error;
+
+/// Why a cluster could not be started, found or stopped. Each message says what to do next.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ClusterError {
+    /// A file or folder of the cluster could not be used.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder already holds a cluster.
+    #[error("{0} already holds a cluster: run `sepiola cluster down --dir {0}` first, or choose another --dir")]
+    Exists(PathBuf),
+    /// The folder holds no cluster.
+    #[error("{0} holds no cluster: start one with `sepiola cluster up --dir {0}`")]
+    NotFound(PathBuf),
+    /// The folder's name cannot be written into a ceph.conf.
+    #[error("{0}: the folder's path has a blank, a comment sign or a quote, which ceph.conf cannot carry; choose another --dir")]
+    PathNotUsable(PathBuf),
+    /// The program that runs daemons was not found.
+    #[error("the sepiola program was not found beside this one; build it, or name it in SEPIOLA_BIN")]
+    NoProgram,
+    /// A daemon could not be run.
+    #[error("cannot run {program}: {source}")]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A daemon ended before it was ready.
+    #[error("{daemon} ended before it was ready: {reason} (log: {log})")]
+    DaemonFailed {
+        /// e.g. `osd.0`.
+        daemon: String,
+        /// The last line of its log.
+        reason: String,
+        /// Its log.
+        log: PathBuf,
+    },
+    /// A daemon did not become ready in time.
+    #[error("{daemon} was not ready after {limit:?} (log: {log})")]
+    NotReady {
+        /// e.g. `mon.a`.
+        daemon: String,
+        /// The limit.
+        limit: Duration,
+        /// Its log.
+        log: PathBuf,
+    },
+    /// Settings that contradict each other or that nothing here can do.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The cluster is up but a client cannot use it.
+    #[error(transparent)]
+    Client(#[from] sepiola_client::Error),
+}
+
+impl ClusterError {
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> ClusterError {
+        let path = path.into();
+        move |source| ClusterError::File { path, source }
+    }
+}

@@ -1,0 +1,199 @@
+//! What kind of cluster to start.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use sepiola_crypto::KeyType;
+
+use crate::{Cluster, ClusterError};
+
+/// How connections are protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MsMode {
+    /// Encrypted and authenticated, every byte.
+    #[default]
+    Secure,
+    /// Checksums only: for trusted machines, and for measuring what encryption costs.
+    Crc,
+}
+
+/// How entities prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Auth {
+    /// cephx.
+    #[default]
+    Cephx,
+    /// Not at all; anyone who reaches the ports is administrator.
+    None,
+}
+
+/// Where an OSD keeps objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Store {
+    /// In memory: gone when the OSD stops.
+    #[default]
+    Mem,
+}
+
+macro_rules! text_forms {
+    ($ty:ident { $($variant:ident = $text:literal),* }) => {
+        impl fmt::Display for $ty {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($ty::$variant => $text),* })
+            }
+        }
+        impl FromStr for $ty {
+            type Err = String;
+            fn from_str(s: &str) -> Result<Self, String> {
+                match s {
+                    $($text => Ok($ty::$variant),)*
+                    _ => Err(format!("`{s}` is none of: {}", [$($text),*].join(", "))),
+                }
+            }
+        }
+    };
+}
+text_forms!(MsMode { Secure = "secure", Crc = "crc" });
+text_forms!(Auth { Cephx = "cephx", None = "none" });
+text_forms!(Store { Mem = "mem" });
+
+/// A pool to create at start: a name and perhaps a number of placement groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PoolSpec {
+    pub(crate) name: String,
+    pub(crate) pg_num: Option<u32>,
+}
+
+/// Settings of a cluster; [`ClusterOptions::start`] starts it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ClusterOptions {
+    pub(crate) dir: PathBuf,
+    pub(crate) temporary: Option<tempfile::TempDir>,
+    pub(crate) osds: u32,
+    pub(crate) store: Store,
+    pub(crate) ms_mode: Option<MsMode>,
+    pub(crate) auth: Auth,
+    pub(crate) key_type: KeyType,
+    pub(crate) port: u16,
+    pub(crate) pools: Vec<PoolSpec>,
+    pub(crate) program: Option<PathBuf>,
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+impl ClusterOptions {
+    /// A cluster in `dir`, which must not hold one yet. It outlives this process if it is
+    /// [detached](Cluster::detach).
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        ClusterOptions {
+            dir: dir.into(),
+            temporary: None,
+            osds: 1,
+            store: Store::default(),
+            ms_mode: None,
+            auth: Auth::default(),
+            key_type: KeyType::Aes,
+            port: 0,
+            pools: Vec::new(),
+            program: None,
+            settings: Vec::new(),
+        }
+    }
+
+    /// A cluster in a folder of its own that disappears with it.
+    ///
+    /// # Errors
+    /// If no temporary folder can be made.
+    pub fn temporary() -> Result<Self, ClusterError> {
+        let dir = tempfile::Builder::new()
+            .prefix("sepiola-")
+            .tempdir()
+            .map_err(ClusterError::file(std::env::temp_dir()))?;
+        Ok(ClusterOptions { temporary: Some(dir), ..Self::new("") }.in_temporary())
+    }
+
+    fn in_temporary(mut self) -> Self {
+        if let Some(dir) = &self.temporary {
+            self.dir = dir.path().to_owned();
+        }
+        self
+    }
+
+    /// How many OSDs, 1 by default.
+    pub fn osds(mut self, osds: u32) -> Self {
+        self.osds = osds;
+        self
+    }
+
+    /// Where objects live.
+    pub fn store(mut self, store: Store) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// The connection mode of every connection; the daemons allow no other.
+    pub fn ms_mode(mut self, mode: MsMode) -> Self {
+        self.ms_mode = Some(mode);
+        self
+    }
+
+    /// The authentication method.
+    pub fn auth(mut self, auth: Auth) -> Self {
+        self.auth = auth;
+        self
+    }
+
+    /// The cipher of every key: `aes` works with all clients, `aes256k` with 19.2.6, 20.2.4 and newer.
+    pub fn key_type(mut self, key_type: KeyType) -> Self {
+        self.key_type = key_type;
+        self
+    }
+
+    /// The monitor's port; 0, the default, lets the system choose.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Creates a pool at start.
+    pub fn pool(mut self, name: impl Into<String>) -> Self {
+        self.pools.push(PoolSpec { name: name.into(), pg_num: None });
+        self
+    }
+
+    /// Creates a pool with this many placement groups at start.
+    pub fn pool_with_pgs(mut self, name: impl Into<String>, pg_num: u32) -> Self {
+        self.pools.push(PoolSpec { name: name.into(), pg_num: Some(pg_num) });
+        self
+    }
+
+    /// The `sepiola` program to run; by default the running one, or the one beside it.
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = Some(program.into());
+        self
+    }
+
+    /// One more line of ceph.conf's `[global]`.
+    pub fn setting(mut self, option: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((option.into(), value.into()));
+        self
+    }
+
+    /// Starts the cluster and waits until a first object can be written.
+    ///
+    /// # Errors
+    /// If the settings contradict each other or a daemon does not come up; nothing is left running then.
+    pub async fn start(self) -> Result<Cluster, ClusterError> {
+        Cluster::start(self).await
+    }
+
+    /// The connection mode in force: method none can only carry crc.
+    pub(crate) fn effective_mode(&self) -> Result<MsMode, ClusterError> {
+        match (self.auth, self.ms_mode) {
+            (Auth::None, Some(MsMode::Secure)) => Err(ClusterError::Unsupported(
+                "--auth none has no keys to encrypt with: leave --ms-mode out, or use --auth cephx".to_owned(),
+            )),
+            (Auth::None, _) => Ok(MsMode::Crc),
+            (Auth::Cephx, mode) => Ok(mode.unwrap_or_default()),
+        }
+    }
+}

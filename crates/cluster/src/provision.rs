@@ -1,0 +1,121 @@
+//! The files that a new cluster starts from: keys, keyrings and ceph.conf.
+
+use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
+
+use sepiola_cephx::Keyring;
+use sepiola_crypto::{CryptoKey, KeyType};
+use sepiola_wire::{EntityName, OsdId, UTime};
+
+use crate::{Auth, ClusterError, ClusterOptions, Layout, MsMode};
+
+pub(crate) struct Provision<'a> {
+    options: &'a ClusterOptions,
+    layout: &'a Layout,
+    mode: MsMode,
+    fsid: uuid::Uuid,
+}
+
+impl<'a> Provision<'a> {
+    pub(crate) fn new(options: &'a ClusterOptions, layout: &'a Layout) -> Result<Self, ClusterError> {
+        if options.osds == 0 {
+            return Err(ClusterError::Unsupported("a cluster needs at least one OSD".to_owned()));
+        }
+        if options.key_type == KeyType::None {
+            return Err(ClusterError::Unsupported("key type none proves nothing: use aes or aes256k".to_owned()));
+        }
+        let provision = Provision {
+            options,
+            layout,
+            mode: options.effective_mode()?,
+            fsid: uuid::Builder::from_random_bytes(rand::random()).into_uuid(),
+        };
+        provision.make_folders()?;
+        provision.write_keyrings()?;
+        Ok(provision)
+    }
+
+    fn make_folders(&self) -> Result<(), ClusterError> {
+        let mut folders = vec![self.layout.dir().join("log"), self.layout.dir().join("run"), self.layout.data("mon.a")];
+        folders.extend((0..self.options.osds).map(|id| self.layout.data(&format!("osd.{id}"))));
+        for folder in folders {
+            fs::create_dir_all(&folder).map_err(ClusterError::file(&folder))?;
+        }
+        Ok(())
+    }
+
+    /// One keyring with every first entity for the monitor, and one for each entity with its own key only.
+    fn write_keyrings(&self) -> Result<(), ClusterError> {
+        let mut all = Keyring::default();
+        self.entity(&mut all, EntityName::mon(), &[("mon", "allow *")], None)?;
+        let admin = [("mon", "allow *"), ("osd", "allow *"), ("mgr", "allow *"), ("mds", "allow *")];
+        self.entity(&mut all, EntityName::client("admin"), &admin, Some(&self.layout.admin_keyring()))?;
+        for id in 0..self.options.osds {
+            let name = EntityName::osd(OsdId(id as i32));
+            let file = self.layout.data(&name.to_string()).join("keyring");
+            let caps = [("mon", "allow profile osd"), ("osd", "allow *"), ("mgr", "allow profile osd")];
+            self.entity(&mut all, name, &caps, Some(&file))?;
+        }
+        self.save(&all, &self.layout.mon_keyring())
+    }
+
+    fn entity(
+        &self,
+        all: &mut Keyring,
+        name: EntityName,
+        caps: &[(&str, &str)],
+        own_file: Option<&Path>,
+    ) -> Result<(), ClusterError> {
+        let key = CryptoKey::generate(self.options.key_type, UTime::now(), &mut rand::rng());
+        let caps: BTreeMap<_, _> = caps.iter().map(|(s, c)| ((*s).to_owned(), (*c).to_owned())).collect();
+        if let Some(file) = own_file {
+            let mut own = Keyring::default();
+            own.insert(name.clone(), key.clone(), caps.clone());
+            self.save(&own, file)?;
+        }
+        all.insert(name, key, caps);
+        Ok(())
+    }
+
+    fn save(&self, keyring: &Keyring, path: &Path) -> Result<(), ClusterError> {
+        keyring.save(path).map_err(ClusterError::file(path))
+    }
+
+    /// Writes ceph.conf; before the monitor is up its address is the port to bind.
+    pub(crate) fn write(&self, mon_addr: Option<&str>) -> Result<(), ClusterError> {
+        let dir = self.layout.dir().display();
+        let method = match self.options.auth {
+            Auth::Cephx => "cephx",
+            Auth::None => "none",
+        };
+        let mon_host = mon_addr.map_or_else(|| format!("v2:127.0.0.1:{}/0", self.options.port), str::to_owned);
+        let mut conf = String::from("[global]\n");
+        let mut line = |option: &str, value: &dyn std::fmt::Display| {
+            writeln!(conf, "\t{option} = {value}").expect("writing to a string");
+        };
+        line("fsid", &self.fsid);
+        if mon_addr.is_some() || self.options.port != 0 {
+            line("mon host", &format_args!("[{mon_host}]"));
+        }
+        for scope in ["cluster", "service", "client"] {
+            line(&format!("auth {scope} required"), &method);
+        }
+        for scope in ["cluster", "service", "client", "mon cluster", "mon service", "mon client"] {
+            line(&format!("ms {scope} mode"), &self.mode);
+        }
+        line("auth allow insecure global id reclaim", &"false");
+        line("mon allow pool delete", &"true");
+        for (option, value) in &self.options.settings {
+            line(option, value);
+        }
+        line("keyring", &format_args!("{dir}/$cluster.$name.keyring"));
+        write!(
+            conf,
+            "[mon]\n\tkeyring = {dir}/ceph.mon.keyring\n\tmon data = {dir}/$name\n\
+             [osd]\n\tkeyring = {dir}/$name/keyring\n\tosd data = {dir}/$name\n\tosd objectstore = {}\n",
+            self.options.store
+        )
+        .expect("writing to a string");
+        let path = self.layout.conf();
+        fs::write(&path, conf).map_err(ClusterError::file(&path))
+    }
+}

@@ -1,0 +1,172 @@
+//! Starting a cluster, and the handle that stops it.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use sepiola_client::Rados;
+
+use crate::{
+    ClusterError, ClusterOptions, Layout, daemon::Daemon, options::PoolSpec, program, provision::Provision,
+};
+
+/// A daemon that needs longer than this is stuck.
+const READY_LIMIT: Duration = Duration::from_secs(15);
+/// How long a daemon gets to end by itself when the handle is dropped.
+const STOP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The one monitor's id.
+const MON: &str = "mon.a";
+
+/// A running cluster. Dropping it stops the daemons, also while a panic unwinds, and removes the folder if
+/// it was temporary.
+pub struct Cluster {
+    layout: Layout,
+    program: PathBuf,
+    osds: Vec<Daemon>,
+    mon: Option<Daemon>,
+    // Last, so that the folder goes after the daemons.
+    temporary: Option<tempfile::TempDir>,
+    stay: bool,
+}
+
+impl Cluster {
+    pub(crate) async fn start(options: ClusterOptions) -> Result<Self, ClusterError> {
+        Self::start_as(options, false).await
+    }
+
+    /// Starts daemons that stay when this process ends; stop them with [`crate::RunningCluster::stop`].
+    ///
+    /// # Errors
+    /// As [`ClusterOptions::start`].
+    pub async fn start_detached(options: ClusterOptions) -> Result<Layout, ClusterError> {
+        let mut cluster = Self::start_as(options, true).await?;
+        cluster.stay = true;
+        if let Some(dir) = cluster.temporary.take() {
+            let _ = dir.keep();
+        }
+        Ok(cluster.layout.clone())
+    }
+
+    async fn start_as(options: ClusterOptions, detached: bool) -> Result<Self, ClusterError> {
+        let layout = Layout::new(&options.dir)?;
+        if layout.conf().exists() {
+            return Self::restart(options, layout, detached).await;
+        }
+        let program = program::find(options.program.clone())?;
+        let provision = Provision::new(&options, &layout)?;
+        provision.write(None)?;
+        let mut cluster =
+            Cluster { layout, program, osds: Vec::new(), mon: None, temporary: options.temporary, stay: false };
+        let addr = cluster.spawn_mon(detached).await?;
+        // The monitor chose its port: now the file can say where it is.
+        provision.write(Some(&addr))?;
+        cluster.spawn_osds(options.osds, detached).await?;
+        cluster.create_pools(&options.pools).await?;
+        Ok(cluster)
+    }
+
+    /// Starts the daemons of a cluster that was stopped before.
+    async fn restart(options: ClusterOptions, layout: Layout, detached: bool) -> Result<Self, ClusterError> {
+        if crate::RunningCluster::open(layout.dir())?.daemons().iter().any(|d| d.running) {
+            return Err(ClusterError::Exists(layout.dir().to_owned()));
+        }
+        let osds = (0..u32::MAX).take_while(|id| layout.data(&format!("osd.{id}")).exists()).count() as u32;
+        let program = program::find(options.program.clone())?;
+        let mut cluster =
+            Cluster { layout, program, osds: Vec::new(), mon: None, temporary: options.temporary, stay: false };
+        cluster.spawn_mon(detached).await?;
+        cluster.spawn_osds(osds, detached).await?;
+        cluster.create_pools(&options.pools).await?;
+        Ok(cluster)
+    }
+
+    async fn spawn_mon(&mut self, detached: bool) -> Result<String, ClusterError> {
+        let mon = self.mon.insert(Daemon::spawn(&self.program, &self.layout, MON, detached)?);
+        mon.ready(&self.layout, READY_LIMIT).await
+    }
+
+    async fn spawn_osds(&mut self, count: u32, detached: bool) -> Result<(), ClusterError> {
+        for id in 0..count {
+            self.osds.push(Daemon::spawn(&self.program, &self.layout, &format!("osd.{id}"), detached)?);
+        }
+        for osd in &mut self.osds {
+            osd.ready(&self.layout, READY_LIMIT).await?;
+        }
+        Ok(())
+    }
+
+    async fn create_pools(&self, pools: &[PoolSpec]) -> Result<(), ClusterError> {
+        if pools.is_empty() {
+            return Ok(());
+        }
+        let rados = self.connect().await?;
+        for pool in pools {
+            rados.create_pool(&pool.name, pool.pg_num).await?;
+        }
+        Ok(())
+    }
+
+    /// The cluster's files.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The ceph.conf that clients of any kind can be pointed at.
+    pub fn conf(&self) -> PathBuf {
+        self.layout.conf()
+    }
+
+    /// A client as `client.admin`.
+    ///
+    /// # Errors
+    /// If the cluster does not answer.
+    pub async fn connect(&self) -> Result<Rados, ClusterError> {
+        Ok(Rados::builder().conf_file(self.layout.conf())?.name("client.admin").connect().await?)
+    }
+
+    /// Kills a daemon, e.g. `osd.0`, as a crash would.
+    pub fn kill(&mut self, daemon: &str) {
+        if let Some(daemon) = self.daemon(daemon) {
+            daemon.kill();
+        }
+    }
+
+    /// A daemon's process id.
+    pub fn pid(&mut self, daemon: &str) -> Option<u32> {
+        self.daemon(daemon).map(|d| d.pid())
+    }
+
+    /// Starts a killed daemon again and waits until it is ready.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub async fn restart_daemon(&mut self, name: &str) -> Result<(), ClusterError> {
+        let mut started = Daemon::spawn(&self.program, &self.layout, name, false)?;
+        started.ready(&self.layout, READY_LIMIT).await?;
+        if let Some(daemon) = self.daemon(name) {
+            *daemon = started;
+        }
+        Ok(())
+    }
+
+    fn daemon(&mut self, name: &str) -> Option<&mut Daemon> {
+        match name.strip_prefix("osd.") {
+            Some(id) => self.osds.get_mut(id.parse::<usize>().ok()?),
+            None if name == MON => self.mon.as_mut(),
+            None => None,
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if self.stay {
+            return;
+        }
+        for daemon in self.osds.iter_mut().chain(&mut self.mon) {
+            daemon.stop(STOP_PATIENCE);
+        }
+        for name in self.layout.daemons() {
+            let _ = fs::remove_file(self.layout.pid(&name));
+        }
+    }
+}

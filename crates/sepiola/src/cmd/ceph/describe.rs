@@ -1,0 +1,101 @@
+//! Command descriptions, as monitors give them.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// One command.
+#[derive(Debug)]
+pub struct Description {
+    /// Its words and arguments, in order.
+    pub signature: Vec<Part>,
+    /// One line for people.
+    pub help: String,
+}
+
+/// One position of a command.
+#[derive(Debug)]
+pub enum Part {
+    /// A word that stands there literally.
+    Word(String),
+    /// An argument.
+    Argument(Argument),
+}
+
+/// An argument; every attribute arrives as text.
+#[derive(Debug, Deserialize)]
+pub struct Argument {
+    /// The key in the command's JSON.
+    pub name: String,
+    /// e.g. `CephInt`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    req: Option<Value>,
+    #[serde(default)]
+    n: Option<Value>,
+    /// `a|b|c`, for choices.
+    #[serde(default)]
+    pub strings: Option<String>,
+}
+
+impl Argument {
+    /// Whether the command needs it.
+    pub fn required(&self) -> bool {
+        !matches!(&self.req, Some(Value::String(s)) if s == "false") && self.req != Some(Value::Bool(false))
+    }
+
+    /// Whether it takes all words that are left.
+    pub fn repeats(&self) -> bool {
+        matches!(&self.n, Some(Value::String(s)) if s == "N")
+    }
+}
+
+/// Reads the answer to `get_command_descriptions`.
+pub fn parse(json: &[u8]) -> Result<Vec<Description>, Failure> {
+    #[derive(Deserialize)]
+    struct Raw {
+        sig: Vec<Value>,
+        #[serde(default)]
+        help: String,
+    }
+    let raw: serde_json::Map<String, Value> = serde_json::from_slice(json)?;
+    raw.into_values()
+        .map(|value| {
+            let raw: Raw = serde_json::from_value(value)?;
+            let parts = raw.sig.into_iter().map(|part| match part {
+                Value::String(word) => Ok(Part::Word(word)),
+                other => serde_json::from_value(other).map(Part::Argument),
+            });
+            Ok(Description { signature: parts.collect::<Result<_, _>>()?, help: raw.help })
+        })
+        .collect()
+}
+
+impl Description {
+    /// The literal words: the command's prefix.
+    pub fn prefix(&self) -> String {
+        let words = self.signature.iter().filter_map(|p| match p {
+            Part::Word(word) => Some(word.as_str()),
+            Part::Argument(_) => None,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The usage line.
+    pub fn usage(&self) -> String {
+        let parts = self.signature.iter().map(|p| match p {
+            Part::Word(word) => word.clone(),
+            Part::Argument(a) => {
+                let shown = match &a.strings {
+                    Some(strings) => strings.clone(),
+                    None => format!("<{}>", a.name),
+                };
+                let shown = if a.repeats() { format!("{shown}...") } else { shown };
+                if a.required() { shown } else { format!("[{shown}]") }
+            }
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    }
+}

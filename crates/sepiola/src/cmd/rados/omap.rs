@@ -1,0 +1,161 @@
+//! The omap verbs.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use sepiola_client::IoCtx;
+use sepiola_wire::Errno;
+
+use super::{RadosArgs, object::failed, open_output};
+use crate::{
+    cli::Format,
+    failure::{CmdResult, Failure},
+};
+
+/// Keys asked for at once.
+const PAGE: u64 = 512;
+
+async fn pairs(io: &IoCtx, oid: &str) -> Result<Vec<(Bytes, Bytes)>, Failure> {
+    let mut all: Vec<(Bytes, Bytes)> = Vec::new();
+    loop {
+        let after = all.last().map(|(key, _)| key.clone()).unwrap_or_default();
+        let page = io
+            .omap_get_vals(oid, after, Bytes::new(), PAGE)
+            .await
+            .map_err(|e| failed(e, "getting omap of", io, oid))?;
+        all.extend(page.items);
+        if !page.more {
+            return Ok(all);
+        }
+    }
+}
+
+pub async fn list_keys(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
+    let pairs = pairs(io, oid).await?;
+    if format.is_json() {
+        let names: Vec<_> = pairs.iter().map(|(k, _)| String::from_utf8_lossy(k)).collect();
+        format.print(&serde_json::json!(names));
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    for (key, _) in &pairs {
+        out.write_all(key)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+pub async fn list_values(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
+    let pairs = pairs(io, oid).await?;
+    if format.is_json() {
+        let values: serde_json::Map<_, _> = pairs
+            .iter()
+            .map(|(k, v)| (String::from_utf8_lossy(k).into_owned(), String::from_utf8_lossy(v).into_owned().into()))
+            .collect();
+        format.print(&values.into());
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    for (key, value) in &pairs {
+        out.write_all(key)?;
+        writeln!(out, "\nvalue ({} bytes) :", value.len())?;
+        hexdump(&mut out, value)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+pub async fn get(io: &IoCtx, oid: &str, key: &str, file: Option<&str>, _args: &RadosArgs) -> CmdResult {
+    let values = io
+        .omap_get_vals_by_keys(oid, [Bytes::copy_from_slice(key.as_bytes())])
+        .await
+        .map_err(|e| failed(e, "getting omap value of", io, oid))?;
+    let Some(value) = values.get(key.as_bytes()) else {
+        return Err(Failure::errno(Errno::ENOENT, format!("No such key: {}/{oid}/{key}", io.pool_name())));
+    };
+    show(value, file)
+}
+
+pub async fn set(io: &IoCtx, oid: &str, key: &str, value: &[u8]) -> CmdResult {
+    let pair = (Bytes::copy_from_slice(key.as_bytes()), Bytes::copy_from_slice(value));
+    io.omap_set(oid, [pair]).await.map_err(|e| failed(e, "setting omap value of", io, oid))
+}
+
+pub async fn remove(io: &IoCtx, oid: &str, key: &str) -> CmdResult {
+    let key = Bytes::copy_from_slice(key.as_bytes());
+    io.omap_rm_keys(oid, [key]).await.map_err(|e| failed(e, "removing omap key of", io, oid))
+}
+
+pub async fn get_header(io: &IoCtx, oid: &str, file: Option<&str>) -> CmdResult {
+    let header = io.omap_get_header(oid).await.map_err(|e| failed(e, "getting omap header of", io, oid))?;
+    match file {
+        Some(_) => show(&header, file),
+        None => {
+            println!("header ({} bytes) :", header.len());
+            hexdump(&mut io::stdout().lock(), &header)?;
+            println!();
+            Ok(())
+        }
+    }
+}
+
+pub async fn set_header(io: &IoCtx, oid: &str, value: &[u8]) -> CmdResult {
+    let value = Bytes::copy_from_slice(value);
+    io.omap_set_header(oid, value).await.map_err(|e| failed(e, "setting omap header of", io, oid))
+}
+
+pub async fn clear(io: &IoCtx, oids: &[&str]) -> CmdResult {
+    for oid in oids {
+        io.omap_clear(*oid).await.map_err(|e| failed(e, "clearing omap of", io, oid))?;
+    }
+    Ok(())
+}
+
+fn show(value: &[u8], file: Option<&str>) -> CmdResult {
+    match file {
+        Some(file) => {
+            println!("Writing to {file}");
+            Ok(open_output(file)?.write_all(value)?)
+        }
+        None => {
+            println!("value ({} bytes) :", value.len());
+            hexdump(&mut io::stdout().lock(), value)?;
+            println!();
+            Ok(())
+        }
+    }
+}
+
+/// Rows of 16 bytes with their text beside them, as `hexdump -C`.
+fn hexdump(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    for (row, chunk) in bytes.chunks(16).enumerate() {
+        write!(out, "{:08x} ", row * 16)?;
+        for column in 0..16 {
+            if column % 8 == 0 {
+                write!(out, " ")?;
+            }
+            match chunk.get(column) {
+                Some(byte) => write!(out, "{byte:02x} ")?,
+                None => write!(out, "   ")?,
+            }
+        }
+        let text: String =
+            chunk.iter().map(|b| if b.is_ascii_graphic() || *b == b' ' { *b as char } else { '.' }).collect();
+        writeln!(out, " |{text}|")?;
+    }
+    writeln!(out, "{:08x}", bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The listing that the stock tool prints for one value of one byte.
+    #[test]
+    fn dumps_as_the_stock_tool_does() {
+        let mut out = Vec::new();
+        hexdump(&mut out, b"v").unwrap();
+        let expected = "00000000  76                                                |v|\n00000001\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}

@@ -1,0 +1,84 @@
+//! From flags, `CEPH_ARGS` and ceph.conf to a connected client.
+
+use sepiola_client::Rados;
+use sepiola_config::{Config, Layer, SplitArgs, split_ceph_args};
+use sepiola_wire::EntityName;
+
+use crate::{cli::ConnectArgs, failure::Failure};
+
+/// Options of ceph.conf by the layer that they belong to.
+#[derive(Debug, Default)]
+pub struct ConfigOptions {
+    environment: Vec<(String, String)>,
+    command_line: Vec<(String, String)>,
+}
+
+/// The program's arguments without options of ceph.conf.
+pub struct TakenArgs {
+    /// What clap parses.
+    pub rest: Vec<String>,
+    /// The options.
+    pub options: ConfigOptions,
+}
+
+/// Takes options of ceph.conf (`--ms_client_mode=secure`) out of the arguments, and reads `CEPH_ARGS`.
+pub fn take_config_options(args: impl IntoIterator<Item = String>) -> TakenArgs {
+    let from_env = std::env::var("CEPH_ARGS").unwrap_or_default();
+    let SplitArgs { options: environment, .. } = split_ceph_args(from_env.split_whitespace().map(str::to_owned));
+    let split = split_ceph_args(args);
+    TakenArgs { rest: split.rest, options: ConfigOptions { environment, command_line: split.options } }
+}
+
+impl ConnectArgs {
+    fn entity(&self) -> Result<EntityName, Failure> {
+        match (&self.name, &self.id) {
+            (Some(name), _) => name.parse().map_err(|e| Failure::new(format!("--name: {e}"))),
+            (None, Some(id)) => Ok(EntityName::client(id)),
+            (None, None) => Ok(EntityName::client("admin")),
+        }
+    }
+
+    /// The configuration of the entity that the flags name.
+    pub fn config(&self, options: &ConfigOptions) -> Result<Config, Failure> {
+        self.config_for(self.entity()?, options)
+    }
+
+    /// The configuration of `name`, a daemon.
+    pub fn config_for(&self, name: EntityName, options: &ConfigOptions) -> Result<Config, Failure> {
+        let mut config = Config::new(name);
+        if let Some(file) = self.conf.clone().or_else(Config::default_file) {
+            config.load_file(&file)?;
+        }
+        for (option, value) in &options.environment {
+            config.set(Layer::Environment, option, value);
+        }
+        for (option, value) in &options.command_line {
+            config.set(Layer::CommandLine, option, value);
+        }
+        if let Some(mon) = &self.mon {
+            config.set(Layer::CommandLine, "mon_host", mon);
+        }
+        if let Some(keyring) = &self.keyring {
+            config.set(Layer::CommandLine, "keyring", keyring.to_string_lossy());
+        }
+        Ok(config)
+    }
+
+    /// A client, connected.
+    pub async fn connect(&self, options: &ConfigOptions) -> Result<Rados, Failure> {
+        let config = self.config(options)?;
+        Ok(Rados::builder().config(config).connect().await?)
+    }
+}
+
+/// The runtime of client commands: one thread is enough, and the shortest path for single operations.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+impl ConfigOptions {
+    /// Sets an option as the command line would.
+    pub fn set_command_line(&mut self, option: &str, value: impl Into<String>) {
+        self.command_line.push((option.to_owned(), value.into()));
+    }
+}

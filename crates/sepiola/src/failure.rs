@@ -1,0 +1,71 @@
+//! How a command fails: one line on standard error, and the errno as exit status.
+
+use std::process::ExitCode;
+
+use sepiola_wire::Errno;
+
+/// The exit status for a command line that makes no sense.
+pub const INVALID_USAGE: ExitCode = ExitCode::FAILURE;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub struct Failure {
+    errno: Option<Errno>,
+    message: String,
+}
+
+/// What commands return.
+pub type CmdResult = Result<(), Failure>;
+
+impl Failure {
+    /// A failure without an errno of its own; the exit status is 1.
+    pub fn new(message: impl Into<String>) -> Self {
+        Failure { errno: None, message: message.into() }
+    }
+
+    /// A failure whose errno becomes the exit status.
+    pub fn errno(errno: Errno, message: impl Into<String>) -> Self {
+        Failure { errno: Some(errno), message: message.into() }
+    }
+
+    /// The failure with what was being done in front, as `rados` words it.
+    pub fn context(mut self, what: impl std::fmt::Display) -> Self {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
+    /// Prints the reason and gives the exit status.
+    pub fn report(self) -> ExitCode {
+        if !self.message.is_empty() {
+            eprintln!("{}", self.message);
+        }
+        match self.errno {
+            Some(errno) => u8::try_from(errno.code()).map_or(ExitCode::FAILURE, ExitCode::from),
+            None => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<sepiola_client::Error> for Failure {
+    fn from(error: sepiola_client::Error) -> Self {
+        Failure { errno: Some(error.errno()), message: error.to_string() }
+    }
+}
+
+macro_rules! plain {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Failure::new(error.to_string())
+            }
+        }
+    )*};
+}
+plain!(
+    sepiola_cluster::ClusterError,
+    sepiola_config::ConfigError,
+    sepiola_mon::Error,
+    sepiola_osd::Error,
+    std::io::Error,
+    serde_json::Error
+);
