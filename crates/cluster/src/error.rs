@@ -59,6 +59,9 @@ pub enum ClusterError {
     /// Settings that contradict each other or that nothing here can do.
     #[error("{0}")]
     Unsupported(String),
+    /// A keyring could not be written.
+    #[error(transparent)]
+    Keyring(#[from] sepiola_cephx::KeyringError),
     /// The cluster is up but a client cannot use it.
     #[error(transparent)]
     Client(#[from] sepiola_client::Error),

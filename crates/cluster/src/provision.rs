@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
-use sepiola_cephx::Keyring;
+use sepiola_cephx::{Keyring, KeyringEntry};
 use sepiola_crypto::{CryptoKey, KeyType};
 use sepiola_wire::{EntityName, OsdId, UTime};
 
@@ -45,7 +45,7 @@ impl<'a> Provision<'a> {
 
     /// One keyring with every first entity for the monitor, and one for each entity with its own key only.
     fn write_keyrings(&self) -> Result<(), ClusterError> {
-        let mut all = Keyring::default();
+        let mut all = Keyring::new();
         self.entity(&mut all, EntityName::mon(), &[("mon", "allow *")], None)?;
         let admin = [("mon", "allow *"), ("osd", "allow *"), ("mgr", "allow *"), ("mds", "allow *")];
         self.entity(&mut all, EntityName::client("admin"), &admin, Some(&self.layout.admin_keyring()))?;
@@ -67,17 +67,18 @@ impl<'a> Provision<'a> {
     ) -> Result<(), ClusterError> {
         let key = CryptoKey::generate(self.options.key_type, UTime::now(), &mut rand::rng());
         let caps: BTreeMap<_, _> = caps.iter().map(|(s, c)| ((*s).to_owned(), (*c).to_owned())).collect();
+        let entry = KeyringEntry::new(key, caps);
         if let Some(file) = own_file {
-            let mut own = Keyring::default();
-            own.insert(name.clone(), key.clone(), caps.clone());
+            let mut own = Keyring::new();
+            own.insert(name.clone(), entry.clone());
             self.save(&own, file)?;
         }
-        all.insert(name, key, caps);
+        all.insert(name, entry);
         Ok(())
     }
 
     fn save(&self, keyring: &Keyring, path: &Path) -> Result<(), ClusterError> {
-        keyring.save(path).map_err(ClusterError::file(path))
+        Ok(keyring.save(path)?)
     }
 
     /// Writes ceph.conf; before the monitor is up its address is the port to bind.

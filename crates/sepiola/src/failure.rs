@@ -62,6 +62,7 @@ macro_rules! plain {
     )*};
 }
 plain!(
+    sepiola_cephx::KeyringError,
     sepiola_cluster::ClusterError,
     sepiola_config::ConfigError,
     sepiola_mon::Error,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::Args;
-use sepiola_cephx::Keyring;
+use sepiola_cephx::{Keyring, KeyringEntry};
 use sepiola_crypto::{CryptoKey, KeyType};
 use sepiola_wire::{EntityName, UTime};
 
@@ -55,21 +55,16 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
     }
     let file = args.file.as_deref().ok_or_else(|| Failure::new("which keyring? give its file name"))?;
     let name: EntityName = args.name.parse().map_err(|e| Failure::new(format!("--name: {e}")))?;
-    let load = |file: &std::path::Path| {
-        Keyring::load(file).map_err(|e| Failure::new(format!("{}: {e}", file.display())))
-    };
     let mut keyring = if args.create_keyring {
         println!("creating {}", file.display());
-        Keyring::default()
+        Keyring::new()
     } else {
-        load(file)?
+        Keyring::load(file)?
     };
     let mut changed = args.create_keyring;
     if let Some(other) = &args.import_keyring {
-        for (name, entry) in load(other)?.iter() {
-            if let Some(key) = &entry.key {
-                keyring.insert(name.clone(), key.clone(), entry.caps.clone());
-            }
+        for (name, entry) in Keyring::load(other)?.iter() {
+            keyring.insert(name.clone(), entry.clone());
         }
         changed = true;
     }
@@ -85,7 +80,7 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
             .ok_or_else(|| Failure::new(format!("entity {name} has no key in {}: add --gen-key", file.display())))?;
         let mut caps: BTreeMap<String, String> = old.map(|e| e.caps.clone()).unwrap_or_default();
         caps.extend(args.caps.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())));
-        keyring.insert(name.clone(), key, caps);
+        keyring.insert(name.clone(), KeyringEntry::new(key, caps));
         changed = true;
     }
     if args.print_key {
@@ -97,7 +92,7 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
         print!("{}", *keyring.to_text());
     }
     if changed {
-        keyring.save(file).map_err(|e| Failure::new(format!("{}: {e}", file.display())))?;
+        keyring.save(file)?;
     }
     Ok(())
 }
