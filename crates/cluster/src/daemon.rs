@@ -21,7 +21,13 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Runs `program KIND -c conf -i ID`. The child ends when its standard input does, so it cannot outlive
     /// a parent that was killed, unless it is started to stay.
-    pub(crate) fn spawn(program: &Path, layout: &Layout, name: &str, stay: bool) -> Result<Self, ClusterError> {
+    pub(crate) fn spawn(
+        program: &Path,
+        layout: &Layout,
+        name: &str,
+        extra: &[&str],
+        stay: bool,
+    ) -> Result<Self, ClusterError> {
         let (kind, id) = name.split_once('.').expect("daemon names are KIND.ID");
         let log = layout.log(name);
         let _ = fs::remove_file(layout.ready(name));
@@ -35,6 +41,7 @@ impl Daemon {
             .args(["-i", id])
             .arg("--ready-file")
             .arg(layout.ready(name))
+            .args(extra)
             .stdout(output)
             .stderr(errors)
             .env_remove("CEPH_ARGS")
@@ -55,14 +62,12 @@ impl Daemon {
         Ok(Daemon { name: name.to_owned(), child, log })
     }
 
-    /// Waits for the ready file and returns its text, the daemon's address.
+    /// Waits for the ready file and returns the address in it.
     pub(crate) async fn ready(&mut self, layout: &Layout, limit: Duration) -> Result<String, ClusterError> {
         let deadline = Instant::now() + limit;
         loop {
-            if let Ok(text) = fs::read_to_string(layout.ready(&self.name)) {
-                if text.ends_with('\n') {
-                    return Ok(text.trim().to_owned());
-                }
+            if let Some(addr) = ready_addr(&layout.ready(&self.name)) {
+                return Ok(addr);
             }
             if let Ok(Some(status)) = self.child.try_wait() {
                 let reason = last_log_line(&self.log).unwrap_or_else(|| status.to_string());
@@ -99,6 +104,12 @@ impl Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The first address that a ready file gives; it appears in one step, so it is never half there.
+pub(crate) fn ready_addr(file: &Path) -> Option<String> {
+    let ready: serde_json::Value = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+    Some(ready["addrs"][0].as_str()?.to_owned())
 }
 
 fn last_log_line(log: &Path) -> Option<String> {

@@ -51,7 +51,7 @@ impl RunningCluster {
         daemons
             .filter_map(|name| {
                 let pid = fs::read_to_string(self.layout.pid(&name)).ok()?.trim().parse().ok()?;
-                let addr = fs::read_to_string(self.layout.ready(&name)).ok().map(|a| a.trim().to_owned());
+                let addr = crate::daemon::ready_addr(&self.layout.ready(&name));
                 Some(DaemonStatus { running: is_daemon(pid, &self.layout), name, pid, addr })
             })
             .collect()

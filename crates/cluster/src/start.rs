@@ -46,17 +46,18 @@ impl Cluster {
         Ok(cluster.layout.clone())
     }
 
-    async fn start_as(options: ClusterOptions, detached: bool) -> Result<Self, ClusterError> {
+    async fn start_as(mut options: ClusterOptions, detached: bool) -> Result<Self, ClusterError> {
         let layout = Layout::new(&options.dir)?;
         if layout.conf().exists() {
             return Self::restart(options, layout, detached).await;
         }
         let program = program::find(options.program.clone())?;
+        let temporary = options.temporary.take();
         let provision = Provision::new(&options, &layout)?;
         provision.write(None)?;
         let mut cluster =
-            Cluster { layout, program, osds: Vec::new(), mon: None, temporary: options.temporary, stay: false };
-        let addr = cluster.spawn_mon(detached).await?;
+            Cluster { layout: layout.clone(), program, osds: Vec::new(), mon: None, temporary, stay: false };
+        let addr = cluster.spawn_mon(&["--mkfs"], detached).await?;
         // The monitor chose its port: now the file can say where it is.
         provision.write(Some(&addr))?;
         cluster.spawn_osds(options.osds, detached).await?;
@@ -73,20 +74,20 @@ impl Cluster {
         let program = program::find(options.program.clone())?;
         let mut cluster =
             Cluster { layout, program, osds: Vec::new(), mon: None, temporary: options.temporary, stay: false };
-        cluster.spawn_mon(detached).await?;
+        cluster.spawn_mon(&[], detached).await?;
         cluster.spawn_osds(osds, detached).await?;
         cluster.create_pools(&options.pools).await?;
         Ok(cluster)
     }
 
-    async fn spawn_mon(&mut self, detached: bool) -> Result<String, ClusterError> {
-        let mon = self.mon.insert(Daemon::spawn(&self.program, &self.layout, MON, detached)?);
+    async fn spawn_mon(&mut self, extra: &[&str], detached: bool) -> Result<String, ClusterError> {
+        let mon = self.mon.insert(Daemon::spawn(&self.program, &self.layout, MON, extra, detached)?);
         mon.ready(&self.layout, READY_LIMIT).await
     }
 
     async fn spawn_osds(&mut self, count: u32, detached: bool) -> Result<(), ClusterError> {
         for id in 0..count {
-            self.osds.push(Daemon::spawn(&self.program, &self.layout, &format!("osd.{id}"), detached)?);
+            self.osds.push(Daemon::spawn(&self.program, &self.layout, &format!("osd.{id}"), &[], detached)?);
         }
         for osd in &mut self.osds {
             osd.ready(&self.layout, READY_LIMIT).await?;
@@ -100,7 +101,11 @@ impl Cluster {
         }
         let rados = self.connect().await?;
         for pool in pools {
-            rados.create_pool(&pool.name, pool.pg_num).await?;
+            let mut command = serde_json::json!({ "prefix": "osd pool create", "pool": pool.name });
+            if let Some(pg_num) = pool.pg_num {
+                command["pg_num"] = pg_num.into();
+            }
+            rados.mon_command(command.to_string(), "").await?;
         }
         Ok(())
     }
@@ -140,7 +145,7 @@ impl Cluster {
     /// # Errors
     /// If it does not come up.
     pub async fn restart_daemon(&mut self, name: &str) -> Result<(), ClusterError> {
-        let mut started = Daemon::spawn(&self.program, &self.layout, name, false)?;
+        let mut started = Daemon::spawn(&self.program, &self.layout, name, &[], false)?;
         started.ready(&self.layout, READY_LIMIT).await?;
         if let Some(daemon) = self.daemon(name) {
             *daemon = started;

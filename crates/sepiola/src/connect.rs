@@ -38,11 +38,6 @@ impl ConnectArgs {
         }
     }
 
-    /// The configuration of the entity that the flags name.
-    pub fn config(&self, options: &ConfigOptions) -> Result<Config, Failure> {
-        self.config_for(self.entity()?, options)
-    }
-
     /// The configuration of `name`, a daemon.
     pub fn config_for(&self, name: EntityName, options: &ConfigOptions) -> Result<Config, Failure> {
         let mut config = Config::new(name);
@@ -66,8 +61,20 @@ impl ConnectArgs {
 
     /// A client, connected.
     pub async fn connect(&self, options: &ConfigOptions) -> Result<Rados, Failure> {
-        let config = self.config(options)?;
-        Ok(Rados::builder().config(config).connect().await?)
+        let mut builder = Rados::builder().name(self.entity()?.to_string());
+        if let Some(file) = self.conf.clone().or_else(Config::default_file) {
+            builder = builder.conf_file(file)?;
+        }
+        for (option, value) in options.environment.iter().chain(&options.command_line) {
+            builder = builder.option(option, value);
+        }
+        if let Some(mon) = &self.mon {
+            builder = builder.mon_host(mon);
+        }
+        if let Some(keyring) = &self.keyring {
+            builder = builder.keyring_file(keyring);
+        }
+        Ok(builder.connect().await?)
     }
 }
 

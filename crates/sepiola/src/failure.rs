@@ -65,8 +65,9 @@ plain!(
     sepiola_cephx::KeyringError,
     sepiola_cluster::ClusterError,
     sepiola_config::ConfigError,
-    sepiola_mon::Error,
-    sepiola_osd::Error,
+    sepiola_mon::MkfsError,
+    sepiola_mon::RunError,
+    sepiola_osd::RunError,
     std::io::Error,
     serde_json::Error
 );

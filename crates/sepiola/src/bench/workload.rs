@@ -177,7 +177,7 @@ impl<W: Write> Run<'_, W> {
     }
 
     /// Books one finished operation and prints a row when a second went by.
-    fn finished(&mut self, started: Instant, in_flight: usize) -> Result<(), BenchError> {
+    fn finish_one(&mut self, started: Instant, in_flight: usize) -> Result<(), BenchError> {
         let now = Instant::now();
         let latency = now - started;
         self.last_latency = Some(latency.as_secs_f64());
@@ -230,7 +230,7 @@ impl<W: Write> Run<'_, W> {
                 let offset = next % per_object * options.op_size;
                 let mut op = WriteOp::new();
                 if options.hints {
-                    op = op.set_alloc_hint(options.object_size, options.op_size, HINT_FLAGS).fail_ok();
+                    op = op.alloc_hint(options.object_size, options.op_size, HINT_FLAGS).allow_failure();
                 }
                 let op = op.write(offset, payload.clone());
                 let request = self.io.operate(oid, op);
@@ -242,7 +242,7 @@ impl<W: Write> Run<'_, W> {
             }
             let Some((started, payload, result)) = in_flight.next().await else { break };
             result?;
-            self.finished(started, in_flight.len())?;
+            self.finish_one(started, in_flight.len())?;
             spare.extend(payload.try_into_mut().ok());
         }
         let metadata = RunMetadata {
@@ -280,7 +280,7 @@ impl<W: Write> Run<'_, W> {
             }
             let Some((n, started, result)) = in_flight.next().await else { break };
             let data: Bytes = result?;
-            self.finished(started, in_flight.len())?;
+            self.finish_one(started, in_flight.len())?;
             if options.verify {
                 fill(&mut expected, n, metadata.op_size as usize);
                 if data != expected {

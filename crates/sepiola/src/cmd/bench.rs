@@ -84,13 +84,11 @@ pub fn run(args: BenchArgs, options: ConfigOptions) -> CmdResult {
         verify: !args.no_verify,
         max_objects: 0,
     };
-    let mut connect = args.connect;
     let mut options = options;
     options.set_command_line("spin_us", args.spin_us.to_string());
     options.set_command_line("debug_crypto_context", args.crypto_context);
-    connect.no_mon_config = true;
     runtime()?.block_on(async {
-        let rados = connect.connect(&options).await?;
+        let rados = args.connect.connect(&options).await?;
         let io = rados.open_ioctx(&args.pool).await?;
         measure(&io, args.workload, &bench, args.format, !args.no_cleanup).await
     })

@@ -7,7 +7,7 @@ mod describe;
 use std::io::Write;
 
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     cli::{ConnectArgs, Format},
@@ -50,8 +50,7 @@ pub fn run(args: CephArgs, options: ConfigOptions) -> CmdResult {
     let format = late_format.or(args.format);
     runtime()?.block_on(async {
         let rados = args.connect.connect(&options).await?;
-        let asked: Map<String, Value> = [("prefix".to_owned(), "get_command_descriptions".into())].into_iter().collect();
-        let descriptions = rados.mon_command(&asked, Vec::new()).await?;
+        let descriptions = rados.mon_command(r#"{"prefix": "get_command_descriptions"}"#, "").await?;
         let descriptions = describe::parse(&descriptions.output)?;
         let mut command = bind::bind(&words, &descriptions)?;
         if let Some(format) = format {
@@ -62,25 +61,35 @@ pub fn run(args: CephArgs, options: ConfigOptions) -> CmdResult {
             };
             command.insert("format".to_owned(), name.into());
         }
-        let reply = rados.mon_command(&command, input).await?;
-        if !reply.status.is_empty() {
-            eprintln!("{}", reply.status.trim_end());
-        }
-        match &args.output {
-            Some(file) => std::fs::write(file, &reply.output)?,
+        let command = Value::from(command).to_string();
+        let (errno, status, output) = match rados.mon_command(command, input).await {
+            Ok(done) => (None, done.status, done.output),
+            Err(sepiola_client::Error::Command { errno, status, output }) => (Some(errno), status, output),
+            Err(other) => return Err(other.into()),
+        };
+        print(&args, format, &output)?;
+        match errno {
+            Some(errno) if status.is_empty() => Err(Failure::errno(errno, format!("Error {errno:?}: {errno}"))),
+            Some(errno) => Err(Failure::errno(errno, format!("Error {errno:?}: {}", status.trim_end()))),
+            None if status.is_empty() => Ok(()),
             None => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(&reply.output)?;
-                if format.is_some_and(Format::is_json) && !reply.output.ends_with(b"\n") {
-                    out.write_all(b"\n")?;
-                }
+                eprintln!("{}", status.trim_end());
+                Ok(())
             }
         }
-        match reply.code {
-            code if code < 0 => Err(Failure::errno(sepiola_wire::Errno::new(code), String::new())),
-            _ => Ok(()),
-        }
     })
+}
+
+fn print(args: &CephArgs, format: Option<Format>, output: &[u8]) -> CmdResult {
+    if let Some(file) = &args.output {
+        return Ok(std::fs::write(file, output)?);
+    }
+    let mut out = std::io::stdout().lock();
+    out.write_all(output)?;
+    if format.is_some_and(Format::is_json) && !output.ends_with(b"\n") {
+        out.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 fn take_format(words: &[String]) -> Result<(Vec<String>, Option<Format>), Failure> {

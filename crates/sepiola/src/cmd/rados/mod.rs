@@ -124,7 +124,7 @@ async fn dispatch(rados: &Rados, args: &RadosArgs, verb: &[&str]) -> CmdResult {
         ["append", oid, file] => object::append(&io, oid, file, args.op_size).await,
         ["truncate", oid, length] => object::truncate(&io, oid, number(length, "LENGTH")?).await,
         ["create", oid] => object::create(&io, oid).await,
-        ["rm", ref oids @ ..] if !oids.is_empty() => object::remove(&io, oids, args).await,
+        ["rm", ref oids @ ..] if !oids.is_empty() => object::remove(&io, oids).await,
         ["stat" | "stat2", oid] => object::stat(&io, oid, args).await,
         ["set-alloc-hint", oid, size, write] => {
             object::alloc_hint(&io, oid, number(size, "SIZE")?, number(write, "WRITE_SIZE")?).await
@@ -135,8 +135,8 @@ async fn dispatch(rados: &Rados, args: &RadosArgs, verb: &[&str]) -> CmdResult {
         ["rmxattr", oid, name] => xattr::remove(&io, oid, name).await,
         ["listomapkeys", oid] => omap::list_keys(&io, oid, args.format).await,
         ["listomapvals", oid] => omap::list_values(&io, oid, args.format).await,
-        ["getomapval", oid, key] => omap::get(&io, oid, key, None, args).await,
-        ["getomapval", oid, key, file] => omap::get(&io, oid, key, Some(file), args).await,
+        ["getomapval", oid, key] => omap::get(&io, oid, key, None).await,
+        ["getomapval", oid, key, file] => omap::get(&io, oid, key, Some(file)).await,
         ["setomapval", oid, key, ref value @ ..] => omap::set(&io, oid, key, &input(args, value)?).await,
         ["rmomapkey", oid, key] => omap::remove(&io, oid, key).await,
         ["getomapheader", oid] => omap::get_header(&io, oid, None).await,
@@ -158,18 +158,17 @@ async fn open_pool(rados: &Rados, args: &RadosArgs) -> Result<IoCtx, Failure> {
     let Some(pool) = &args.pool else {
         return Err(Failure::errno(Errno::EINVAL, "pool name was not specified: give -p POOL"));
     };
-    let io = rados
+    let mut io = rados
         .open_ioctx(pool)
         .await
         .map_err(|e| Failure::from(e).context(format_args!("error opening pool {pool}")))?;
-    let io = match &args.namespace {
-        Some(namespace) => io.with_namespace(namespace.clone()),
-        None => io,
-    };
-    Ok(match &args.locator {
-        Some(key) => io.with_locator(key.clone()),
-        None => io,
-    })
+    if let Some(namespace) = &args.namespace {
+        io.set_namespace(namespace.clone());
+    }
+    if let Some(key) = &args.locator {
+        io.set_locator_key(key.clone());
+    }
+    Ok(io)
 }
 
 fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, Failure> {

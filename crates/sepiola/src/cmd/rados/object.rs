@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use bytes::Bytes;
-use sepiola_client::{IoCtx, WriteOp};
+use sepiola_client::{Create, IoCtx, WriteOp};
 
 use super::{RadosArgs, open_input, open_output};
 use crate::failure::{CmdResult, Failure};
@@ -23,7 +23,7 @@ pub async fn put(io: &IoCtx, oid: &str, file: &str, args: &RadosArgs) -> CmdResu
         let chunk = read_chunk(&mut *input, args.op_size)?;
         let (len, first) = (chunk.len() as u64, offset == args.offset);
         let result = match (first && args.offset == 0, len) {
-            (true, 0) => io.operate(oid, WriteOp::new().create(sepiola_client::Create::Shared)).await,
+            (true, 0) => io.create(oid, Create::Shared).await,
             (true, _) => io.write_full(oid, chunk).await,
             (false, 0) => Ok(()),
             (false, _) => io.write(oid, offset, chunk).await,
@@ -75,10 +75,10 @@ pub async fn truncate(io: &IoCtx, oid: &str, length: u64) -> CmdResult {
 }
 
 pub async fn create(io: &IoCtx, oid: &str) -> CmdResult {
-    io.create(oid, sepiola_client::Create::Exclusive).await.map_err(|e| failed(e, "creating", io, oid))
+    io.create(oid, Create::Exclusive).await.map_err(|e| failed(e, "creating", io, oid))
 }
 
-pub async fn remove(io: &IoCtx, oids: &[&str], _args: &RadosArgs) -> CmdResult {
+pub async fn remove(io: &IoCtx, oids: &[&str]) -> CmdResult {
     for oid in oids {
         io.remove(*oid).await.map_err(|e| failed(e, "removing", io, oid))?;
     }
@@ -97,7 +97,8 @@ pub async fn stat(io: &IoCtx, oid: &str, args: &RadosArgs) -> CmdResult {
 }
 
 pub async fn alloc_hint(io: &IoCtx, oid: &str, size: u64, write: u64) -> CmdResult {
-    io.operate(oid, WriteOp::new().set_alloc_hint(size, write, 0)).await.map_err(|e| failed(e, "hinting", io, oid))
+    let hint = WriteOp::new().alloc_hint(size, write, 0);
+    io.operate(oid, hint).await.map(drop).map_err(|e| failed(e, "hinting", io, oid))
 }
 
 pub(super) fn failed(error: sepiola_client::Error, doing: &str, io: &IoCtx, oid: &str) -> Failure {

@@ -6,39 +6,21 @@ use bytes::Bytes;
 use sepiola_client::IoCtx;
 use sepiola_wire::Errno;
 
-use super::{RadosArgs, object::failed, open_output};
+use super::{object::failed, open_output};
 use crate::{
     cli::Format,
     failure::{CmdResult, Failure},
 };
 
-/// Keys asked for at once.
-const PAGE: u64 = 512;
-
-async fn pairs(io: &IoCtx, oid: &str) -> Result<Vec<(Bytes, Bytes)>, Failure> {
-    let mut all: Vec<(Bytes, Bytes)> = Vec::new();
-    loop {
-        let after = all.last().map(|(key, _)| key.clone()).unwrap_or_default();
-        let page = io
-            .omap_get_vals(oid, after, Bytes::new(), PAGE)
-            .await
-            .map_err(|e| failed(e, "getting omap of", io, oid))?;
-        all.extend(page.items);
-        if !page.more {
-            return Ok(all);
-        }
-    }
-}
-
 pub async fn list_keys(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
-    let pairs = pairs(io, oid).await?;
+    let keys = io.omap_get_keys(oid).await.map_err(|e| failed(e, "getting omap keys of", io, oid))?;
     if format.is_json() {
-        let names: Vec<_> = pairs.iter().map(|(k, _)| String::from_utf8_lossy(k)).collect();
+        let names: Vec<_> = keys.iter().map(|k| String::from_utf8_lossy(k)).collect();
         format.print(&serde_json::json!(names));
         return Ok(());
     }
     let mut out = io::stdout().lock();
-    for (key, _) in &pairs {
+    for key in &keys {
         out.write_all(key)?;
         out.write_all(b"\n")?;
     }
@@ -46,7 +28,7 @@ pub async fn list_keys(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
 }
 
 pub async fn list_values(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
-    let pairs = pairs(io, oid).await?;
+    let pairs = io.omap_get_vals(oid).await.map_err(|e| failed(e, "getting omap of", io, oid))?;
     if format.is_json() {
         let values: serde_json::Map<_, _> = pairs
             .iter()
@@ -65,9 +47,9 @@ pub async fn list_values(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
     Ok(())
 }
 
-pub async fn get(io: &IoCtx, oid: &str, key: &str, file: Option<&str>, _args: &RadosArgs) -> CmdResult {
+pub async fn get(io: &IoCtx, oid: &str, key: &str, file: Option<&str>) -> CmdResult {
     let values = io
-        .omap_get_vals_by_keys(oid, [Bytes::copy_from_slice(key.as_bytes())])
+        .omap_get_vals_by_keys(oid, [key])
         .await
         .map_err(|e| failed(e, "getting omap value of", io, oid))?;
     let Some(value) = values.get(key.as_bytes()) else {
@@ -77,12 +59,10 @@ pub async fn get(io: &IoCtx, oid: &str, key: &str, file: Option<&str>, _args: &R
 }
 
 pub async fn set(io: &IoCtx, oid: &str, key: &str, value: &[u8]) -> CmdResult {
-    let pair = (Bytes::copy_from_slice(key.as_bytes()), Bytes::copy_from_slice(value));
-    io.omap_set(oid, [pair]).await.map_err(|e| failed(e, "setting omap value of", io, oid))
+    io.omap_set(oid, [(key, value)]).await.map_err(|e| failed(e, "setting omap value of", io, oid))
 }
 
 pub async fn remove(io: &IoCtx, oid: &str, key: &str) -> CmdResult {
-    let key = Bytes::copy_from_slice(key.as_bytes());
     io.omap_rm_keys(oid, [key]).await.map_err(|e| failed(e, "removing omap key of", io, oid))
 }
 

@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use futures_util::StreamExt;
-use sepiola_client::{IoCtx, Namespace, Rados};
+use sepiola_client::{IoCtx, Rados};
 
 use super::{RadosArgs, open_output};
 use crate::{
@@ -25,10 +24,14 @@ pub async fn list(rados: &Rados, format: Format) -> CmdResult {
 }
 
 pub async fn create(rados: &Rados, name: &str, pgs: Option<u32>) -> CmdResult {
-    rados
-        .create_pool(name, pgs)
-        .await
-        .map_err(|e| Failure::from(e).context(format_args!("error creating pool {name}")))?;
+    let created = match pgs {
+        None => rados.create_pool(name).await.map(drop),
+        Some(pgs) => {
+            let command = serde_json::json!({ "prefix": "osd pool create", "pool": name, "pg_num": pgs });
+            rados.mon_command(command.to_string(), "").await.map(drop)
+        }
+    };
+    created.map_err(|e| Failure::from(e).context(format_args!("error creating pool {name}")))?;
     println!("successfully created pool {name}");
     Ok(())
 }
@@ -44,27 +47,25 @@ pub async fn remove(rados: &Rados, name: &str) -> CmdResult {
 
 /// One name a line; with a namespace column where all are listed, and the key where there is one.
 pub async fn objects(io: &IoCtx, args: &RadosArgs, file: &str) -> CmdResult {
-    let io = if args.all { io.clone().with_listing(Namespace::All) } else { io.clone() };
     let mut out = std::io::BufWriter::new(open_output(file)?);
-    let mut objects = std::pin::pin!(io.list_objects());
+    let mut objects = if args.all { io.list_all_namespaces() } else { io.list() };
     let mut items = Vec::new();
-    while let Some(object) = objects.next().await {
-        let object = object?;
+    while let Some(object) = objects.next().await? {
         if args.format.is_json() {
             items.push(serde_json::json!({
-                "namespace": String::from_utf8_lossy(&object.nspace),
+                "namespace": String::from_utf8_lossy(&object.namespace),
                 "name": String::from_utf8_lossy(&object.name),
             }));
             continue;
         }
         if args.all {
-            out.write_all(&object.nspace)?;
+            out.write_all(&object.namespace)?;
             out.write_all(b"\t")?;
         }
         out.write_all(&object.name)?;
-        if !object.locator.is_empty() {
+        if !object.locator_key.is_empty() {
             out.write_all(b"\t")?;
-            out.write_all(&object.locator)?;
+            out.write_all(&object.locator_key)?;
         }
         out.write_all(b"\n")?;
     }
@@ -76,57 +77,68 @@ pub async fn objects(io: &IoCtx, args: &RadosArgs, file: &str) -> CmdResult {
 
 /// Usage of every pool and of the cluster.
 pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
-    let pools = rados.pool_stats().await?;
     let cluster = rados.cluster_stat().await?;
+    let mut rows = Vec::new();
+    for pool in rados.list_pools().await? {
+        let sum = rados.pool_stat(&pool.name).await?.sum;
+        let bytes = |kib: i64| human_bytes(kib.max(0) as u64 * 1024);
+        rows.push(if format.is_json() {
+            Row::Json(serde_json::json!({
+                "name": pool.name, "id": pool.id.0.to_string(), "size_bytes": sum.num_bytes.to_string(),
+                "size_kb": (sum.num_bytes as u64).div_ceil(1024).to_string(),
+                "num_objects": sum.num_objects.to_string(),
+                "num_object_clones": sum.num_object_clones.to_string(),
+                "num_object_copies": sum.num_object_copies.to_string(),
+                "num_objects_missing_on_primary": sum.num_objects_missing_on_primary.to_string(),
+                "num_objects_unfound": sum.num_objects_unfound.to_string(),
+                "num_objects_degraded": sum.num_objects_degraded.to_string(),
+                "read_ops": sum.num_rd.to_string(), "read_bytes": (sum.num_rd_kb * 1024).to_string(),
+                "write_ops": sum.num_wr.to_string(), "write_bytes": (sum.num_wr_kb * 1024).to_string(),
+            }))
+        } else {
+            Row::Plain(vec![
+                pool.name,
+                human_bytes(sum.num_bytes.max(0) as u64),
+                sum.num_objects.to_string(),
+                sum.num_object_clones.to_string(),
+                sum.num_object_copies.to_string(),
+                sum.num_objects_missing_on_primary.to_string(),
+                sum.num_objects_unfound.to_string(),
+                sum.num_objects_degraded.to_string(),
+                sum.num_rd.to_string(),
+                bytes(sum.num_rd_kb),
+                sum.num_wr.to_string(),
+                bytes(sum.num_wr_kb),
+                "0 B".to_owned(),
+                "0 B".to_owned(),
+            ])
+        });
+    }
     if format.is_json() {
-        let rows: Vec<_> = pools
-            .iter()
-            .map(|p| {
-                serde_json::json!({
-                    "name": p.name, "id": p.id.0.to_string(), "size_bytes": p.bytes.to_string(),
-                    "size_kb": p.bytes.div_ceil(1024).to_string(), "num_objects": p.objects.to_string(),
-                    "num_object_clones": "0", "num_object_copies": p.copies.to_string(),
-                    "num_objects_missing_on_primary": "0", "num_objects_unfound": "0", "num_objects_degraded": "0",
-                    "read_ops": p.reads.to_string(), "read_bytes": (p.read_kb * 1024).to_string(),
-                    "write_ops": p.writes.to_string(), "write_bytes": (p.written_kb * 1024).to_string(),
-                })
-            })
-            .collect();
+        let pools: Vec<_> = rows.into_iter().filter_map(|r| if let Row::Json(v) = r { Some(v) } else { None }).collect();
         format.print(&serde_json::json!({
-            "pools": rows,
-            "total_objects": cluster.objects.to_string(), "total_used": cluster.kb_used.to_string(),
-            "total_avail": cluster.kb_avail.to_string(), "total_space": cluster.kb.to_string(),
+            "pools": pools, "total_objects": cluster.num_objects.to_string(),
+            "total_used": cluster.kb_used.to_string(), "total_avail": cluster.kb_avail.to_string(),
+            "total_space": cluster.kb.to_string(),
         }));
         return Ok(());
     }
+    let rows: Vec<_> = rows.into_iter().filter_map(|r| if let Row::Plain(v) = r { Some(v) } else { None }).collect();
     let header = [
         "POOL_NAME", "USED", "OBJECTS", "CLONES", "COPIES", "MISSING_ON_PRIMARY", "UNFOUND", "DEGRADED", "RD_OPS",
         "RD", "WR_OPS", "WR", "USED COMPR", "UNDER COMPR",
     ];
-    let rows = pools.iter().map(|p| {
-        vec![
-            p.name.clone(),
-            human_bytes(p.bytes),
-            p.objects.to_string(),
-            "0".into(),
-            p.copies.to_string(),
-            "0".into(),
-            "0".into(),
-            "0".into(),
-            p.reads.to_string(),
-            human_bytes(p.read_kb * 1024),
-            p.writes.to_string(),
-            human_bytes(p.written_kb * 1024),
-            "0 B".into(),
-            "0 B".into(),
-        ]
-    });
-    print_table(&header, &rows.collect::<Vec<_>>());
-    println!("\ntotal_objects    {}", cluster.objects);
+    print_table(&header, &rows);
+    println!("\ntotal_objects    {}", cluster.num_objects);
     println!("total_used       {}", human_bytes(cluster.kb_used * 1024));
     println!("total_avail      {}", human_bytes(cluster.kb_avail * 1024));
     println!("total_space      {}", human_bytes(cluster.kb * 1024));
     Ok(())
+}
+
+enum Row {
+    Json(serde_json::Value),
+    Plain(Vec<String>),
 }
 
 /// Columns two blanks apart; the first is flush left, the others right.
