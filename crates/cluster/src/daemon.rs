@@ -31,7 +31,8 @@ impl Daemon {
         let (kind, id) = name.split_once('.').expect("daemon names are KIND.ID");
         let log = layout.log(name);
         let _ = fs::remove_file(layout.ready(name));
-        let output = File::options().create(true).append(true).open(&log).map_err(ClusterError::file(&log))?;
+        let output =
+            File::options().create(true).append(true).open(&log).map_err(ClusterError::file(&log))?;
         let errors = output.try_clone().map_err(ClusterError::file(&log))?;
         let mut command = Command::new(program);
         command
@@ -71,10 +72,18 @@ impl Daemon {
             }
             if let Ok(Some(status)) = self.child.try_wait() {
                 let reason = last_log_line(&self.log).unwrap_or_else(|| status.to_string());
-                return Err(ClusterError::DaemonFailed { daemon: self.name.clone(), reason, log: self.log.clone() });
+                return Err(ClusterError::DaemonFailed {
+                    daemon: self.name.clone(),
+                    reason,
+                    log: self.log.clone(),
+                });
             }
             if Instant::now() >= deadline {
-                return Err(ClusterError::NotReady { daemon: self.name.clone(), limit, log: self.log.clone() });
+                return Err(ClusterError::NotReady {
+                    daemon: self.name.clone(),
+                    limit,
+                    log: self.log.clone(),
+                });
             }
             tokio::time::sleep(READY_POLL).await;
         }

@@ -17,13 +17,17 @@ pub enum ClusterError {
         source: io::Error,
     },
     /// The folder already holds a cluster.
-    #[error("{0} already holds a cluster: run `sepiola cluster down --dir {0}` first, or choose another --dir")]
+    #[error(
+        "{0} already holds a cluster: run `sepiola cluster down --dir {0}` first, or choose another --dir"
+    )]
     Exists(PathBuf),
     /// The folder holds no cluster.
     #[error("{0} holds no cluster: start one with `sepiola cluster up --dir {0}`")]
     NotFound(PathBuf),
     /// The folder's name cannot be written into a ceph.conf.
-    #[error("{0}: the folder's path has a blank, a comment sign or a quote, which ceph.conf cannot carry; choose another --dir")]
+    #[error(
+        "{0}: the folder's path has a blank, a comment sign or a quote, which ceph.conf cannot carry; choose another --dir"
+    )]
     PathNotUsable(PathBuf),
     /// The program that runs daemons was not found.
     #[error("the sepiola program was not found beside this one; build it, or name it in SEPIOLA_BIN")]

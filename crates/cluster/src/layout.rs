@@ -17,7 +17,8 @@ impl Layout {
     /// If the path has characters that ceph.conf cannot carry.
     pub fn new(dir: &Path) -> Result<Self, ClusterError> {
         let dir = std::path::absolute(dir).map_err(ClusterError::file(dir))?;
-        let usable = dir.to_str().is_some_and(|s| !s.contains([' ', '\t', '#', ';', ',', '"', '\'', '\\', '$']));
+        let usable =
+            dir.to_str().is_some_and(|s| !s.contains([' ', '\t', '#', ';', ',', '"', '\'', '\\', '$']));
         if usable { Ok(Layout { dir }) } else { Err(ClusterError::PathNotUsable(dir)) }
     }
 

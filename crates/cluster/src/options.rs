@@ -190,7 +190,8 @@ impl ClusterOptions {
     pub(crate) fn effective_mode(&self) -> Result<MsMode, ClusterError> {
         match (self.auth, self.ms_mode) {
             (Auth::None, Some(MsMode::Secure)) => Err(ClusterError::Unsupported(
-                "--auth none has no keys to encrypt with: leave --ms-mode out, or use --auth cephx".to_owned(),
+                "--auth none has no keys to encrypt with: leave --ms-mode out, or use --auth cephx"
+                    .to_owned(),
             )),
             (Auth::None, _) => Ok(MsMode::Crc),
             (Auth::Cephx, mode) => Ok(mode.unwrap_or_default()),

@@ -21,7 +21,9 @@ impl<'a> Provision<'a> {
             return Err(ClusterError::Unsupported("a cluster needs at least one OSD".to_owned()));
         }
         if options.key_type == KeyType::None {
-            return Err(ClusterError::Unsupported("key type none proves nothing: use aes or aes256k".to_owned()));
+            return Err(ClusterError::Unsupported(
+                "key type none proves nothing: use aes or aes256k".to_owned(),
+            ));
         }
         let provision = Provision {
             options,
@@ -35,7 +37,8 @@ impl<'a> Provision<'a> {
     }
 
     fn make_folders(&self) -> Result<(), ClusterError> {
-        let mut folders = vec![self.layout.dir().join("log"), self.layout.dir().join("run"), self.layout.data("mon.a")];
+        let mut folders =
+            vec![self.layout.dir().join("log"), self.layout.dir().join("run"), self.layout.data("mon.a")];
         folders.extend((0..self.options.osds).map(|id| self.layout.data(&format!("osd.{id}"))));
         for folder in folders {
             fs::create_dir_all(&folder).map_err(ClusterError::file(&folder))?;
@@ -88,7 +91,8 @@ impl<'a> Provision<'a> {
             Auth::Cephx => "cephx",
             Auth::None => "none",
         };
-        let mon_host = mon_addr.map_or_else(|| format!("v2:127.0.0.1:{}/0", self.options.port), str::to_owned);
+        let mon_host =
+            mon_addr.map_or_else(|| format!("v2:127.0.0.1:{}/0", self.options.port), str::to_owned);
         let mut conf = String::from("[global]\n");
         let mut line = |option: &str, value: &dyn std::fmt::Display| {
             writeln!(conf, "\t{option} = {value}").expect("writing to a string");

@@ -37,7 +37,11 @@ impl RunningCluster {
     /// [`ClusterError::NotFound`] if there is none.
     pub fn open(dir: &Path) -> Result<Self, ClusterError> {
         let layout = Layout::new(dir)?;
-        if layout.conf().exists() { Ok(RunningCluster { layout }) } else { Err(ClusterError::NotFound(dir.to_owned())) }
+        if layout.conf().exists() {
+            Ok(RunningCluster { layout })
+        } else {
+            Err(ClusterError::NotFound(dir.to_owned()))
+        }
     }
 
     /// Its files.

@@ -72,8 +72,14 @@ impl Cluster {
         }
         let osds = (0..u32::MAX).take_while(|id| layout.data(&format!("osd.{id}")).exists()).count() as u32;
         let program = program::find(options.program.clone())?;
-        let mut cluster =
-            Cluster { layout, program, osds: Vec::new(), mon: None, temporary: options.temporary, stay: false };
+        let mut cluster = Cluster {
+            layout,
+            program,
+            osds: Vec::new(),
+            mon: None,
+            temporary: options.temporary,
+            stay: false,
+        };
         cluster.spawn_mon(&[], detached).await?;
         cluster.spawn_osds(osds, detached).await?;
         cluster.create_pools(&options.pools).await?;

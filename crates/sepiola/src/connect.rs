@@ -24,7 +24,8 @@ pub struct TakenArgs {
 /// Takes options of ceph.conf (`--ms_client_mode=secure`) out of the arguments, and reads `CEPH_ARGS`.
 pub fn take_config_options(args: impl IntoIterator<Item = String>) -> TakenArgs {
     let from_env = std::env::var("CEPH_ARGS").unwrap_or_default();
-    let SplitArgs { options: environment, .. } = split_ceph_args(from_env.split_whitespace().map(str::to_owned));
+    let SplitArgs { options: environment, .. } =
+        split_ceph_args(from_env.split_whitespace().map(str::to_owned));
     let split = split_ceph_args(args);
     TakenArgs { rest: split.rest, options: ConfigOptions { environment, command_line: split.options } }
 }

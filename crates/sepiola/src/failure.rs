@@ -68,6 +68,17 @@ plain!(
     sepiola_mon::MkfsError,
     sepiola_mon::RunError,
     sepiola_osd::RunError,
-    std::io::Error,
     serde_json::Error
 );
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        // Whoever read the output has seen enough: `sepiola rados ls | head`.
+        let message = match error.kind() {
+            std::io::ErrorKind::BrokenPipe => String::new(),
+            _ => error.to_string(),
+        };
+        let errno = error.raw_os_error().map(Errno::new);
+        Failure { errno, message }
+    }
+}

@@ -188,6 +188,11 @@ impl<W: Write> Run<'_, W> {
         Ok(())
     }
 
+    /// The row of second 0, before anything has finished.
+    fn first_row(&mut self, in_flight: usize) -> Result<(), BenchError> {
+        if self.row == 0 { self.print_row(self.start, in_flight) } else { Ok(()) }
+    }
+
     fn print_row(&mut self, now: Instant, in_flight: usize) -> Result<(), BenchError> {
         if self.row > 0 {
             let seconds = (now - self.next_row).as_secs_f64() + 1.0;
@@ -200,7 +205,7 @@ impl<W: Write> Run<'_, W> {
                 self.row,
                 in_flight as u64,
                 &self.recorder,
-                if self.row == 0 { 0.0 } else { elapsed },
+                elapsed,
                 self.options.op_size,
                 self.last_latency,
             )?;
@@ -240,6 +245,7 @@ impl<W: Write> Run<'_, W> {
                 });
                 next += 1;
             }
+            self.first_row(in_flight.len())?;
             let Some((started, payload, result)) = in_flight.next().await else { break };
             result?;
             self.finish_one(started, in_flight.len())?;
@@ -278,6 +284,7 @@ impl<W: Write> Run<'_, W> {
                 });
                 next += 1;
             }
+            self.first_row(in_flight.len())?;
             let Some((n, started, result)) = in_flight.next().await else { break };
             let data: Bytes = result?;
             self.finish_one(started, in_flight.len())?;

@@ -69,15 +69,17 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
         changed = true;
     }
     let key = match (&args.add_key, args.gen_key) {
-        (Some(text), _) => Some(CryptoKey::from_base64(text).map_err(|e| Failure::new(format!("--add-key: {e}")))?),
+        (Some(text), _) => {
+            Some(CryptoKey::from_base64(text).map_err(|e| Failure::new(format!("--add-key: {e}")))?)
+        }
         (None, true) => Some(new_key()),
         (None, false) => None,
     };
     if key.is_some() || !args.caps.is_empty() {
         let old = keyring.get(&name);
-        let key = key
-            .or_else(|| old.and_then(|e| e.key.clone()))
-            .ok_or_else(|| Failure::new(format!("entity {name} has no key in {}: add --gen-key", file.display())))?;
+        let key = key.or_else(|| old.and_then(|e| e.key.clone())).ok_or_else(|| {
+            Failure::new(format!("entity {name} has no key in {}: add --gen-key", file.display()))
+        })?;
         let mut caps: BTreeMap<String, String> = old.map(|e| e.caps.clone()).unwrap_or_default();
         caps.extend(args.caps.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())));
         keyring.insert(name.clone(), KeyringEntry::new(key, caps));
@@ -85,7 +87,8 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
     }
     if args.print_key {
         let key = keyring.get(&name).and_then(|e| e.key.as_ref());
-        let key = key.ok_or_else(|| Failure::new(format!("entity {name} not found in {}", file.display())))?;
+        let key =
+            key.ok_or_else(|| Failure::new(format!("entity {name} not found in {}", file.display())))?;
         println!("{}", *key.to_base64());
     }
     if args.list {

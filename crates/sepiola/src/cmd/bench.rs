@@ -9,7 +9,9 @@ use clap::Args;
 use sepiola_client::IoCtx;
 
 use crate::{
-    bench::{BenchError, BenchOptions, Columns, Workload, cleanup, print_json, print_plain, run as run_workload},
+    bench::{
+        BenchError, BenchOptions, Columns, Workload, cleanup, print_json, print_plain, run as run_workload,
+    },
     cli::{ConnectArgs, Format},
     connect::{ConfigOptions, runtime},
     failure::{CmdResult, Failure},
@@ -95,8 +97,14 @@ pub fn run(args: BenchArgs, options: ConfigOptions) -> CmdResult {
 }
 
 /// `sepiola rados bench SECONDS WORKLOAD`.
-pub fn run_rados(args: &super::rados::RadosArgs, seconds: &str, workload: &str, options: ConfigOptions) -> CmdResult {
-    let seconds: u64 = seconds.parse().map_err(|_| Failure::new(format!("bench: `{seconds}` is not a number")))?;
+pub fn run_rados(
+    args: &super::rados::RadosArgs,
+    seconds: &str,
+    workload: &str,
+    options: ConfigOptions,
+) -> CmdResult {
+    let seconds: u64 =
+        seconds.parse().map_err(|_| Failure::new(format!("bench: `{seconds}` is not a number")))?;
     let workload: Workload = workload.parse().map_err(Failure::new)?;
     let bench = BenchOptions {
         duration: Duration::from_secs(seconds),
@@ -110,7 +118,8 @@ pub fn run_rados(args: &super::rados::RadosArgs, seconds: &str, workload: &str, 
     };
     runtime()?.block_on(async {
         let rados = args.connect.connect(&options).await?;
-        let pool = args.pool.as_deref().ok_or_else(|| Failure::new("pool name was not specified: give -p POOL"))?;
+        let pool =
+            args.pool.as_deref().ok_or_else(|| Failure::new("pool name was not specified: give -p POOL"))?;
         let io = rados.open_ioctx(pool).await?;
         measure(&io, workload, &bench, args.format, !args.no_cleanup).await
     })
@@ -127,7 +136,13 @@ fn object_size(op_size: u64, object_size: Option<u64>) -> Result<u64, Failure> {
     Ok(object_size)
 }
 
-async fn measure(io: &IoCtx, workload: Workload, bench: &BenchOptions, format: Format, clean: bool) -> CmdResult {
+async fn measure(
+    io: &IoCtx,
+    workload: Workload,
+    bench: &BenchOptions,
+    format: Format,
+    clean: bool,
+) -> CmdResult {
     let mut out = io::stdout();
     let plain = !format.is_json();
     if plain {

@@ -82,7 +82,9 @@ pub fn run(args: ClusterArgs) -> CmdResult {
 
 fn start(args: &ClusterArgs, up: &UpArgs) -> CmdResult {
     if up.mons != 1 {
-        return Err(Failure::new("--mons: one monitor is all there can be until consensus between monitors exists"));
+        return Err(Failure::new(
+            "--mons: one monitor is all there can be until consensus between monitors exists",
+        ));
     }
     let mut options = ClusterOptions::new(&args.dir)
         .osds(up.osds)
@@ -97,13 +99,16 @@ fn start(args: &ClusterArgs, up: &UpArgs) -> CmdResult {
         options = match pool.split_once(':') {
             None => options.pool(pool),
             Some((name, pgs)) => {
-                let pgs = pgs.parse().map_err(|_| Failure::new(format!("--pool {pool}: expected NAME[:PGS]")))?;
+                let pgs =
+                    pgs.parse().map_err(|_| Failure::new(format!("--pool {pool}: expected NAME[:PGS]")))?;
                 options.pool_with_pgs(name, pgs)
             }
         };
     }
     if up.auth == Auth::None {
-        eprintln!("note: --auth none: no authentication, and crc connections, since there is no key to encrypt with");
+        eprintln!(
+            "note: --auth none: no authentication, and crc connections, since there is no key to encrypt with"
+        );
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -168,7 +173,12 @@ fn status(args: &ClusterArgs) -> CmdResult {
         println!("{}", cluster.layout().conf().display());
         for daemon in &daemons {
             let state = if daemon.running { "running" } else { "not running" };
-            println!("{:<8}{state:<12}{:<8}{}", daemon.name, daemon.pid, daemon.addr.as_deref().unwrap_or("-"));
+            println!(
+                "{:<8}{state:<12}{:<8}{}",
+                daemon.name,
+                daemon.pid,
+                daemon.addr.as_deref().unwrap_or("-")
+            );
         }
     }
     if !daemons.is_empty() && daemons.iter().all(|d| d.running) {

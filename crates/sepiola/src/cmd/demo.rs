@@ -76,7 +76,10 @@ async fn demo(args: &DemoArgs) -> CmdResult {
         ..BenchOptions::default()
     };
     for round in 1..=ROUNDS {
-        say(&format!("round {round} of {ROUNDS}: 4 KiB writes and random reads, {} in flight", options.concurrent));
+        say(&format!(
+            "round {round} of {ROUNDS}: 4 KiB writes and random reads, {} in flight",
+            options.concurrent
+        ));
         for subject in &mut subjects {
             let io = subject.rados.open_ioctx(POOL).await?;
             let quiet = || None::<Columns<std::io::Sink>>;

@@ -84,7 +84,9 @@ fn mkfs(id: &str, config: &Config, data: &std::path::Path, listen: SocketAddr) -
     let fsid = config.text("fsid").ok_or_else(|| Failure::new("a new cluster needs fsid in ceph.conf"))?;
     let fsid: Uuid = fsid.parse().map_err(|_| Failure::new(format!("fsid: `{fsid}` is not a UUID")))?;
     let keyring = config.keyring_file().ok_or_else(|| {
-        Failure::new("a new cluster needs a keyring with the keys of mon. and client.admin: set keyring in [mon]")
+        Failure::new(
+            "a new cluster needs a keyring with the keys of mon. and client.admin: set keyring in [mon]",
+        )
     })?;
     let mut monmap = MonMap::new(fsid, UTime::now());
     monmap.add(id, EntityAddr::msgr2(listen, 0).into());

@@ -39,7 +39,8 @@ pub fn run(args: OsdArgs, options: ConfigOptions) -> CmdResult {
     let monitors = MonClientOptions::from_config(&config).map_err(sepiola_client::Error::from)?;
     let mut osd = OsdOptions::new(id, monitors, store);
     if let Some(addr) = config.text("public_addr") {
-        let ip = addr.parse().map_err(|_| Failure::new(format!("public_addr: `{addr}` is not an IP address")))?;
+        let ip =
+            addr.parse().map_err(|_| Failure::new(format!("public_addr: `{addr}` is not an IP address")))?;
         osd.listen = SocketAddr::new(ip, 0);
     }
     osd.allowed = daemon::modes(&config)?.allowed(EntityType::Osd, &daemon::methods(&config)?);

@@ -95,7 +95,8 @@ fn try_bind(
             Part::Argument(argument) => {
                 if let Some((_, value)) = named.iter().find(|(name, _)| *name == argument.name) {
                     let value = value.unwrap_or("true");
-                    command.insert(argument.name.clone(), convert(argument, value).map_err(Mismatch::Argument)?);
+                    command
+                        .insert(argument.name.clone(), convert(argument, value).map_err(Mismatch::Argument)?);
                     continue;
                 }
                 if argument.kind == "CephBool" && argument.name.starts_with("yes_i_") {
@@ -106,7 +107,10 @@ fn try_bind(
                     let values = values.map_err(Mismatch::Argument)?;
                     rest = &[];
                     if values.is_empty() && argument.required() {
-                        return Err(Mismatch::Argument(format!("missing required parameter {}", argument.name)));
+                        return Err(Mismatch::Argument(format!(
+                            "missing required parameter {}",
+                            argument.name
+                        )));
                     }
                     if !values.is_empty() {
                         command.insert(argument.name.clone(), values.into());
@@ -122,7 +126,10 @@ fn try_bind(
                     Some((Err(_), _)) | None if !argument.required() => {}
                     Some((Err(why), _)) => return Err(Mismatch::Argument(why)),
                     None => {
-                        return Err(Mismatch::Argument(format!("missing required parameter {}", argument.name)));
+                        return Err(Mismatch::Argument(format!(
+                            "missing required parameter {}",
+                            argument.name
+                        )));
                     }
                 }
             }
@@ -131,9 +138,8 @@ fn try_bind(
     if let Some(extra) = rest.first() {
         return Err(Mismatch::Argument(format!("unused argument: {extra}")));
     }
-    let known = |name: &str| {
-        description.signature.iter().any(|p| matches!(p, Part::Argument(a) if a.name == name))
-    };
+    let known =
+        |name: &str| description.signature.iter().any(|p| matches!(p, Part::Argument(a) if a.name == name));
     if let Some((unknown, _)) = named.iter().find(|(name, _)| !known(name)) {
         return Err(Mismatch::Argument(format!("unknown option --{}", unknown.replace('_', "-"))));
     }
@@ -152,7 +158,11 @@ fn convert(argument: &Argument, word: &str) -> Result<Value, String> {
         },
         "CephChoices" => {
             let choices = argument.strings.as_deref().unwrap_or_default();
-            if choices.split('|').any(|c| c == word) { Ok(word.into()) } else { Err(bad(&format!("one of {choices}"))) }
+            if choices.split('|').any(|c| c == word) {
+                Ok(word.into())
+            } else {
+                Err(bad(&format!("one of {choices}")))
+            }
         }
         _ => Ok(word.into()),
     }
@@ -203,7 +213,9 @@ mod tests {
 
     #[test]
     fn what_fits_no_command_is_refused() {
-        for line in [&["osd"][..], &["osd", "pool", "create"], &["osd", "pool", "rm", "p", "extra"], &["nonsense"]] {
+        for line in
+            [&["osd"][..], &["osd", "pool", "create"], &["osd", "pool", "rm", "p", "extra"], &["nonsense"]]
+        {
             assert!(bound(line).is_err(), "{line:?}");
         }
     }

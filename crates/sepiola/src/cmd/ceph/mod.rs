@@ -44,7 +44,10 @@ pub fn run(args: CephArgs, options: ConfigOptions) -> CmdResult {
     let (words, late_format) = take_format(&args.command)?;
     let words = if args.status { vec!["status".to_owned()] } else { words };
     if words.is_empty() {
-        return Err(Failure::errno(sepiola_wire::Errno::EINVAL, "no command: try `sepiola ceph status` or `-s`"));
+        return Err(Failure::errno(
+            sepiola_wire::Errno::EINVAL,
+            "no command: try `sepiola ceph status` or `-s`",
+        ));
     }
     let input = args.input.as_ref().map(std::fs::read).transpose()?.unwrap_or_default();
     let format = late_format.or(args.format);
@@ -69,7 +72,9 @@ pub fn run(args: CephArgs, options: ConfigOptions) -> CmdResult {
         };
         print(&args, format, &output)?;
         match errno {
-            Some(errno) if status.is_empty() => Err(Failure::errno(errno, format!("Error {errno:?}: {errno}"))),
+            Some(errno) if status.is_empty() => {
+                Err(Failure::errno(errno, format!("Error {errno:?}: {errno}")))
+            }
             Some(errno) => Err(Failure::errno(errno, format!("Error {errno:?}: {}", status.trim_end()))),
             None if status.is_empty() => Ok(()),
             None => {

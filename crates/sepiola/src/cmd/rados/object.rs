@@ -23,7 +23,7 @@ pub async fn put(io: &IoCtx, oid: &str, file: &str, args: &RadosArgs) -> CmdResu
         let chunk = read_chunk(&mut *input, args.op_size)?;
         let (len, first) = (chunk.len() as u64, offset == args.offset);
         let result = match (first && args.offset == 0, len) {
-            (true, 0) => io.create(oid, Create::Shared).await,
+            (true, 0) => io.create(oid, Create::Idempotent).await,
             (true, _) => io.write_full(oid, chunk).await,
             (false, 0) => Ok(()),
             (false, _) => io.write(oid, offset, chunk).await,

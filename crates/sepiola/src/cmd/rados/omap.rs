@@ -32,7 +32,9 @@ pub async fn list_values(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
     if format.is_json() {
         let values: serde_json::Map<_, _> = pairs
             .iter()
-            .map(|(k, v)| (String::from_utf8_lossy(k).into_owned(), String::from_utf8_lossy(v).into_owned().into()))
+            .map(|(k, v)| {
+                (String::from_utf8_lossy(k).into_owned(), String::from_utf8_lossy(v).into_owned().into())
+            })
             .collect();
         format.print(&values.into());
         return Ok(());

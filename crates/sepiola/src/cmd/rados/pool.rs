@@ -115,7 +115,8 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
         });
     }
     if format.is_json() {
-        let pools: Vec<_> = rows.into_iter().filter_map(|r| if let Row::Json(v) = r { Some(v) } else { None }).collect();
+        let pools: Vec<_> =
+            rows.into_iter().filter_map(|r| if let Row::Json(v) = r { Some(v) } else { None }).collect();
         format.print(&serde_json::json!({
             "pools": pools, "total_objects": cluster.num_objects.to_string(),
             "total_used": cluster.kb_used.to_string(), "total_avail": cluster.kb_avail.to_string(),
@@ -123,10 +124,23 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
         }));
         return Ok(());
     }
-    let rows: Vec<_> = rows.into_iter().filter_map(|r| if let Row::Plain(v) = r { Some(v) } else { None }).collect();
+    let rows: Vec<_> =
+        rows.into_iter().filter_map(|r| if let Row::Plain(v) = r { Some(v) } else { None }).collect();
     let header = [
-        "POOL_NAME", "USED", "OBJECTS", "CLONES", "COPIES", "MISSING_ON_PRIMARY", "UNFOUND", "DEGRADED", "RD_OPS",
-        "RD", "WR_OPS", "WR", "USED COMPR", "UNDER COMPR",
+        "POOL_NAME",
+        "USED",
+        "OBJECTS",
+        "CLONES",
+        "COPIES",
+        "MISSING_ON_PRIMARY",
+        "UNFOUND",
+        "DEGRADED",
+        "RD_OPS",
+        "RD",
+        "WR_OPS",
+        "WR",
+        "USED COMPR",
+        "UNDER COMPR",
     ];
     print_table(&header, &rows);
     println!("\ntotal_objects    {}", cluster.num_objects);
@@ -150,7 +164,11 @@ fn print_table(header: &[&str], rows: &[Vec<String>]) {
     let line = |cells: &[&str]| {
         let cells = cells.iter().zip(&widths).enumerate();
         cells
-            .map(|(i, (cell, width))| if i == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") })
+            .map(
+                |(i, (cell, width))| {
+                    if i == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                },
+            )
             .collect::<Vec<_>>()
             .join("  ")
     };
