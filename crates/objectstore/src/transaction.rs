@@ -121,6 +121,14 @@ pub enum Change<'a> {
     SetInfo(ObjectInfo),
 }
 
+impl Change<'_> {
+    /// True for changes that do nothing to an object that does not exist.
+    pub fn needs_object(&self) -> bool {
+        use Change::{OmapClear, OmapRemove, OmapRemoveRange, Remove, RemoveXattr};
+        matches!(self, Remove | RemoveXattr { .. } | OmapRemove { .. } | OmapRemoveRange { .. } | OmapClear)
+    }
+}
+
 /// Changes to the objects of one collection, applied in order, all or none.
 #[derive(Debug)]
 pub struct Transaction<'a> {

@@ -163,11 +163,10 @@ impl Osd {
         {
             let _changing = self.changing.lock();
             let previous = self.view.load_full();
-            let first = previous.epoch().0 <= 1 && previous.map().pools().next().is_none();
-            if map.epoch() <= previous.epoch() && !(first && map.epoch() == previous.epoch()) {
+            if map.epoch() <= previous.epoch() {
                 return Ok(());
             }
-            let previous = (!first).then_some(&*previous);
+            let previous = (previous.epoch() > Epoch(0)).then_some(&*previous);
             let mut pg = |id| match self.pg(id) {
                 Ok(pg) => pg,
                 Err(error) => {
@@ -209,8 +208,6 @@ impl Osd {
     /// when the store answers at once, and never waits for anything else: requests ahead of the OSD's map
     /// are parked and answered later through the session's [`crate::Push`].
     ///
-    /// `permit` is asked for a token only if the request has to wait; it is dropped with the answer.
-    ///
     /// # Errors
     /// [`HandleError`] ends the session.
     pub fn handle(
@@ -220,7 +217,6 @@ impl Osd {
         front: &[u8],
         data: Payload<'_>,
         scratch: &mut Scratch,
-        permit: impl FnOnce(u64) -> Box<dyn Send>,
         out: &mut impl Outgoing,
     ) -> Result<Handled, HandleError> {
         let malformed = |error| HandleError::Malformed { kind: header.kind, error };
@@ -228,7 +224,7 @@ impl Osd {
             kind::OSD_OP => {
                 let request = OsdOpRequest::decode(header.version, front, &data).map_err(malformed)?;
                 let parked = self.park(session, request.map_epoch, || Waiting {
-                    permit: Some(permit((front.len() + data.len()) as u64)),
+                    permit: session.push.begin((front.len() + data.len()) as u64),
                     tid: header.tid,
                     epoch: request.map_epoch,
                     version: header.version,

@@ -194,7 +194,11 @@ impl Daemon {
                     boot.ask_again();
                     boot.step(self)?;
                 }
-                Ok(()) = epochs.changed() => boot.step(self)?,
+                Ok(()) = epochs.changed() => {
+                    boot.step(self)?;
+                    // The pgs of a new pool are not reported a second late.
+                    reports.reset_immediately();
+                }
                 Ok(()) = rotating.changed() => {
                     if let Some(fetched) = rotating.borrow_and_update().clone() {
                         secrets.install((*fetched).clone());

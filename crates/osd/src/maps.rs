@@ -21,6 +21,8 @@ const MAX_INCREMENTALS: usize = 100;
 /// One epoch, prepared so that an op finds its pg by two lookups.
 #[derive(Debug)]
 pub(crate) struct MapView {
+    // 0 before the first map, when `map` is a stand-in.
+    epoch: Epoch,
     map: Arc<OsdMap>,
     pools: HashMap<PoolId, PoolView>,
 }
@@ -51,7 +53,7 @@ impl MapView {
     /// The view before any map has arrived.
     pub fn empty() -> Self {
         let map = OsdMap::new(Default::default(), Default::default());
-        MapView { map: Arc::new(map), pools: HashMap::new() }
+        MapView { epoch: Epoch(0), map: Arc::new(map), pools: HashMap::new() }
     }
 
     /// Prepares a map. `pg` gives the pgs of which `whoami` is primary.
@@ -84,7 +86,7 @@ impl MapView {
                 (id, view)
             })
             .collect();
-        MapView { map, pools }
+        MapView { epoch: map.epoch(), map, pools }
     }
 
     /// The start of a pg's interval in `next`, the map behind this one. Epochs may have been skipped: then
@@ -107,9 +109,9 @@ impl MapView {
         &self.map
     }
 
-    /// Its epoch.
+    /// Its epoch; 0 before the first map.
     pub fn epoch(&self) -> Epoch {
-        self.map.epoch()
+        self.epoch
     }
 
     /// A pool.

@@ -35,7 +35,6 @@ pub struct Network {
 #[derive(Debug)]
 pub struct ConnectionState {
     session: Arc<Session>,
-    outbox: Outbox,
     scratch: Scratch,
 }
 
@@ -74,8 +73,8 @@ impl Dispatch for Network {
             addr: client_addr(peer),
             features: peer.features,
         };
-        let session = Arc::new(Session::new(identity, Box::new(ToOutbox(outbox.clone()))));
-        Ok(ConnectionState { session, outbox, scratch: Scratch::default() })
+        let session = Arc::new(Session::new(identity, Box::new(ToOutbox(outbox))));
+        Ok(ConnectionState { session, scratch: Scratch::default() })
     }
 
     fn message(
@@ -85,9 +84,8 @@ impl Dispatch for Network {
         writer: &mut FrameWriter,
     ) -> Result<(), CloseReason> {
         let Message { header, front, data, .. } = message;
-        let ConnectionState { session, outbox, scratch } = connection;
-        let permit = |bytes| Box::new(outbox.begin(bytes)) as Box<dyn Send>;
-        match self.osd.handle(session, &header, front, data, scratch, permit, writer) {
+        let ConnectionState { session, scratch } = connection;
+        match self.osd.handle(session, &header, front, data, scratch, writer) {
             Ok(Handled::Done) => Ok(()),
             Ok(Handled::Unknown) => {
                 tracing::debug!(kind = header.kind, name = kind::name(header.kind), "message dropped");
@@ -120,5 +118,9 @@ impl Push for ToOutbox {
         if let Err(error) = self.0.push(OutMessage::new(header, front).with_data(data)) {
             tracing::debug!(%error, kind = header.kind, "message not sent");
         }
+    }
+
+    fn begin(&self, bytes: u64) -> Box<dyn Send> {
+        Box::new(self.0.begin(bytes))
     }
 }

@@ -60,6 +60,13 @@ impl Outgoing for FrameWriter {
 pub trait Push: Send + Sync {
     /// Queues a message. A connection that has ended takes it silently.
     fn push(&self, header: MessageHeader, front: Bytes, data: Bytes);
+
+    /// Counts a request of `bytes` bytes that is answered later against the connection's limits, until the
+    /// token is dropped. Without limits there is nothing to count.
+    fn begin(&self, bytes: u64) -> Box<dyn Send> {
+        let _ = bytes;
+        Box::new(())
+    }
 }
 
 /// The header of a typed message.

@@ -111,3 +111,46 @@ fn statfs(osd: &Osd) -> StoreStatfs {
         ..StoreStatfs::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use sepiola_objectstore::{Change, MemStore, ObjectKey, ObjectRef, ObjectStore, Transaction, WriteData};
+    use sepiola_osdmap::OsdMap;
+    use sepiola_wire::{PoolId, SnapId};
+
+    use super::*;
+    use crate::OsdConfig;
+
+    #[test]
+    fn after_a_complete_report_only_pgs_that_changed_are_sent() {
+        let store = Arc::new(MemStore::new());
+        let config = OsdConfig { whoami: OsdId(0), limits: Default::default(), capacity: 1000 };
+        let osd = Osd::new(config, store.clone());
+        // Epoch 8 of a cluster with one OSD and a pool of 32 pgs.
+        let map = OsdMap::decode(include_bytes!("../tests/data/pacific_full_e8.bin")).unwrap();
+        osd.apply_map(Arc::new(map)).unwrap();
+        let mut reporter = Reporter::default();
+        let first = reporter.report(&osd, b"u", false);
+        assert_eq!((first.pgs.len(), first.complete, first.seq), (32, true, 1));
+        assert!(first.pgs.iter().all(|pg| pg.state == pg_state::ACTIVE | pg_state::CLEAN));
+        let nothing = reporter.report(&osd, b"u", false);
+        assert_eq!((nothing.pgs.len(), nothing.complete), (0, false));
+
+        let pg = PgId::new(PoolId(1), 7);
+        let object = ObjectRef { hash: 7, nspace: b"", key: b"", name: b"x", snap: SnapId::HEAD };
+        let key = ObjectKey::new(object);
+        let mut transaction = Transaction::new(pg);
+        transaction.push(key.as_ref(), Change::WriteFull(WriteData::Borrowed(&[1; 100])));
+        store.apply(&mut transaction).unwrap();
+        let report = reporter.report(&osd, b"u", false);
+        assert_eq!(report.pgs.iter().map(|pg| pg.ps).collect::<Vec<_>>(), [7]);
+        let sums = report.pgs[0].sums.unwrap();
+        assert_eq!((sums.objects, sums.bytes, sums.object_copies), (1, 100, 1));
+        let space = report.statfs.unwrap();
+        assert_eq!((space.total, space.available, space.data_stored), (1000, 900, 100));
+
+        assert_eq!(reporter.report(&osd, b"u", true).pgs.len(), 32, "a new monitor is told everything");
+    }
+}

@@ -18,7 +18,7 @@ const MAX_WAITING: usize = 4096;
 /// A parked request, as it arrived.
 pub(crate) struct Waiting {
     /// Keeps the request counted against the connection's limits.
-    pub permit: Option<Box<dyn Send>>,
+    pub permit: Box<dyn Send>,
     pub tid: Tid,
     pub epoch: Epoch,
     pub version: u16,

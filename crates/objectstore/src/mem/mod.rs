@@ -53,29 +53,30 @@ impl MemStore {
 }
 
 impl Collection {
-    fn apply(&mut self, key: KeyRef<'_>, change: Change<'_>) {
-        if matches!(change, Change::Remove) {
-            if let Some(gone) = self.objects.remove(key.as_bytes()) {
-                gone.subtract_from(&mut self.stats);
-            }
-            return;
-        }
-        match self.objects.get_mut(key.as_bytes()) {
-            Some(object) => object.apply(change, &mut self.stats),
-            None => {
-                if matches!(
-                    change,
-                    Change::RemoveXattr { .. }
-                        | Change::OmapRemove { .. }
-                        | Change::OmapRemoveRange { .. }
-                        | Change::OmapClear
-                ) {
-                    return;
+    /// Applies changes in order. Most transactions are several changes to one object, which is looked up once.
+    fn apply<'a>(&mut self, changes: impl Iterator<Item = (KeyRef<'a>, Change<'a>)>) {
+        let Collection { objects, stats } = self;
+        let mut changes = changes.peekable();
+        while let Some((key, change)) = changes.next() {
+            if matches!(change, Change::Remove) {
+                if let Some(gone) = objects.remove(key.as_bytes()) {
+                    gone.subtract_from(stats);
                 }
-                let mut object = Object::default();
-                self.stats.objects += 1;
-                object.apply(change, &mut self.stats);
-                self.objects.insert(key.to_owned(), object);
+                continue;
+            }
+            if !objects.contains_key(key.as_bytes()) {
+                if change.needs_object() {
+                    continue;
+                }
+                stats.objects += 1;
+                objects.insert(key.to_owned(), Object::default());
+            }
+            let Some(object) = objects.get_mut(key.as_bytes()) else { continue };
+            object.apply(change, stats);
+            while let Some((_, change)) =
+                changes.next_if(|(next, change)| *next == key && !matches!(change, Change::Remove))
+            {
+                object.apply(change, stats);
             }
         }
     }
@@ -100,9 +101,7 @@ impl ObjectStore for MemStore {
 
     fn submit(&self, transaction: &mut Transaction<'_>, _later: &mut dyn FnMut() -> Completion) -> Submitted {
         Submitted::Done(self.with(transaction.collection(), |c| {
-            for (key, change) in transaction.drain() {
-                c.apply(key, change);
-            }
+            c.apply(transaction.drain());
             Ok(())
         }))
     }

@@ -184,9 +184,7 @@ impl Client {
         data: Payload<'_>,
     ) -> Vec<Sent> {
         let mut out = Outbox::default();
-        let permit = |_| Box::new(()) as Box<dyn Send>;
-        let handled =
-            osd.handle(&self.session, &header, front, data, &mut self.scratch, permit, &mut out).unwrap();
+        let handled = osd.handle(&self.session, &header, front, data, &mut self.scratch, &mut out).unwrap();
         assert_eq!(handled, Handled::Done);
         out.0
     }
