@@ -9,7 +9,7 @@ use sepiola_messages::{
 use sepiola_messenger::{CloseReason, Receiver, Sender, Shutdown};
 use sepiola_msgr2::Message;
 use sepiola_wire::Tid;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::{
     MonError, dial,
@@ -30,16 +30,20 @@ pub trait PrivateHandler: Send + Sync {
 
 /// Shortest pause after a round in which every monitor failed.
 const MIN_PAUSE: Duration = Duration::from_millis(200);
+/// A session that ends sooner was of no use: the monitor drops us, or has to be dropped, at once.
+const SHORT_SESSION: Duration = Duration::from_secs(5);
 
 /// Runs until `shutdown` or a first connection that cannot succeed.
 pub(crate) async fn run(shared: Arc<Shared>, shutdown: Shutdown) {
     let mut hunter = Hunter::default();
+    let mut pause = MIN_PAUSE;
     let work = async {
         loop {
             let Some((sender, receiver)) = hunt(&shared, &mut hunter).await else { return };
             let addr = sender.addr();
             tracing::debug!(%addr, global_id = %shared.tickets.global_id(), "monitor session");
             hunter.succeeded();
+            let started = Instant::now();
             open(&shared, &sender);
             let reason = tokio::select! {
                 reason = receiver.run(|message: Message<'_>, sender: &Sender| on_message(&shared, &message, sender)) => reason,
@@ -48,6 +52,13 @@ pub(crate) async fn run(shared: Arc<Shared>, shutdown: Shutdown) {
             tracing::info!(%addr, %reason, "monitor session ended");
             close(&shared);
             shared.state.lock().attempts.record(addr, reason.to_string());
+            // Connecting to a monitor that ends every session must not become a busy loop.
+            if started.elapsed() < SHORT_SESSION {
+                sleep(pause).await;
+                pause = (pause * 2).min(shared.options.hunt_interval.max(MIN_PAUSE));
+            } else {
+                pause = MIN_PAUSE;
+            }
         }
     };
     tokio::select! {
@@ -63,7 +74,7 @@ async fn hunt(shared: &Shared, hunter: &mut Hunter) -> Option<(Sender, Receiver)
         let time = hunter.round_time(shared.options.hunt_interval);
         let monmap = shared.monmap.load_full();
         let addrs = hunter.pick(&monmap, shared.options.hunt_parallel, &mut rand::rng());
-        let started = tokio::time::Instant::now();
+        let started = Instant::now();
         let failures =
             match dial::round(&shared.options, &shared.tickets, &shared.global_seq, &addrs, time).await {
                 Ok(session) => return Some(session),

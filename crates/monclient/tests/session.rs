@@ -253,3 +253,19 @@ async fn a_new_session_keeps_the_identity() {
         client.ensure_ticket(EntityType::Osd, LIMIT).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_monitor_that_ends_every_session_is_not_stormed() {
+    let cluster = Cluster::open();
+    let mon = Mon::start(&cluster, "a");
+    let client = connect(&mon).await;
+    // From now on it calls itself another cluster's, and the client leaves at once each time.
+    cluster.monmap.lock().fsid = sepiola_wire::Uuid::from_u128(9);
+    cluster.monmap.lock().epoch = Epoch(2);
+    cluster.break_sessions();
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    // Pauses of 200 and 400 ms: a slow machine only makes them fewer.
+    let sessions = *client.watch_sessions().borrow();
+    assert!((2..=4).contains(&sessions), "{sessions}");
+    assert_eq!(client.fsid(), FSID);
+}
