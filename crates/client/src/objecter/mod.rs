@@ -17,6 +17,8 @@ mod op;
 mod resend;
 mod session;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},
