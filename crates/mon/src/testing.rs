@@ -98,7 +98,7 @@ impl TestMon {
             state: pg_state::ACTIVE | pg_state::CLEAN,
             up: vec![id],
             acting: vec![id],
-            sums: Some(if ps == 0 { sums.clone() } else { ObjectSums::default() }),
+            sums: Some(if ps == 0 { sums } else { ObjectSums::default() }),
             ..PgStats::default()
         };
         self.stats.accept(OsdStats {

@@ -113,7 +113,7 @@ fn entity_name(args: &Args) -> Result<EntityName, Reply> {
 /// stored that a daemon would later refuse.
 fn parse_caps(args: &Args) -> Result<Caps, Reply> {
     let words = args.texts("caps");
-    if words.len() % 2 != 0 {
+    if !words.len().is_multiple_of(2) {
         return Err(Reply::error(Errno::EINVAL, "bad capabilities request; odd number of arguments"));
     }
     let caps: Caps = words.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();

@@ -64,7 +64,7 @@ fn scaled(n: u64, base: u64, units: &[&str; 7], gap: &str) -> String {
     }
     let name = units[unit];
     let gap = if name.is_empty() { "" } else { gap };
-    if n % divisor == 0 {
+    if n.is_multiple_of(divisor) {
         return format!("{}{gap}{name}", n / divisor);
     }
     // As many decimals as leave it within seven characters.

@@ -113,7 +113,7 @@ impl Arg {
                 if words.split('|').any(|w| w == word) { Ok(()) } else { wrong(&format!("one of {words}")) }
             }
             Kind::Osd if as_osd(value).is_none() => wrong("an osd, osd.N or N"),
-            Kind::Addr if !value.as_str().is_some_and(|s| s.parse::<sepiola_wire::EntityAddr>().is_ok()) => {
+            Kind::Addr if value.as_str().is_none_or(|s| s.parse::<sepiola_wire::EntityAddr>().is_err()) => {
                 wrong("an address, IP[:PORT][/NONCE]")
             }
             _ => Ok(()),

@@ -137,12 +137,14 @@ impl Monitor {
             MonCommand::TYPE => self.mon_command(session, &state, decode(message)?, tid, writer),
             Command::TYPE => self.tell(session, &state, decode(message)?, tid, writer),
             Ping::TYPE => write(writer, &self.ping(&state), tid, features),
-            OsdBoot::TYPE => self.from_osd(session, &state, OsdMessage::Boot(decode(message)?)),
-            OsdBeacon::TYPE => self.from_osd(session, &state, OsdMessage::Beacon(decode(message)?)),
-            OsdFailureReport::TYPE => self.from_osd(session, &state, OsdMessage::Failure(decode(message)?)),
-            OsdDown::TYPE => self.from_osd(session, &state, OsdMessage::Down(decode(message)?)),
-            OsdAlive::TYPE => self.from_osd(session, &state, OsdMessage::Alive(decode(message)?)),
-            OsdStats::TYPE => self.from_osd(session, &state, OsdMessage::Stats(decode(message)?)),
+            OsdBoot::TYPE => self.osd_message(session, &state, OsdMessage::Boot(decode(message)?)),
+            OsdBeacon::TYPE => self.osd_message(session, &state, OsdMessage::Beacon(decode(message)?)),
+            OsdFailureReport::TYPE => {
+                self.osd_message(session, &state, OsdMessage::Failure(decode(message)?))
+            }
+            OsdDown::TYPE => self.osd_message(session, &state, OsdMessage::Down(decode(message)?)),
+            OsdAlive::TYPE => self.osd_message(session, &state, OsdMessage::Alive(decode(message)?)),
+            OsdStats::TYPE => self.osd_message(session, &state, OsdMessage::Stats(decode(message)?)),
             other => {
                 debug!(peer = %caller.name, kind = other, "message of an unknown type dropped");
                 Ok(())
@@ -257,7 +259,12 @@ impl Monitor {
         Ping { text: Some(command::ping_text(&at, &self.options.name)) }
     }
 
-    fn from_osd(&self, session: &Session, state: &MonState, message: OsdMessage) -> Result<(), CloseReason> {
+    fn osd_message(
+        &self,
+        session: &Session,
+        state: &MonState,
+        message: OsdMessage,
+    ) -> Result<(), CloseReason> {
         // Refused without an answer: whoever sends these without being that OSD knows what it does.
         match osd::authorize(&session.shared, &message) {
             Ok(id) => osd::handle(self, &session.shared, state, id, message),

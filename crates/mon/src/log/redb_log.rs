@@ -128,7 +128,7 @@ fn restrict_to_owner(path: &Path) -> Result<(), LogError> {
     {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
-            .map_err(|e| redb::StorageError::Io(e))?;
+            .map_err(redb::StorageError::Io)?;
     }
     Ok(())
 }

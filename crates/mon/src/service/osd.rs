@@ -94,11 +94,14 @@ fn uuid(bytes: &[u8]) -> Uuid {
 }
 
 fn on_boot(monitor: &Monitor, id: OsdId, boot: OsdBoot) {
-    let liveness = monitor.liveness.clone();
+    let (liveness, this) = (monitor.liveness.clone(), monitor.shared());
     monitor.core.propose(Box::new(move |draft| match boot_changes(draft, id, &boot) {
         Ok(changes) => {
             // Before the map says that it is up, so that no tick in between finds it silent.
             liveness.lock().heard_from(id, Instant::now());
+            if let Some(monitor) = this.upgrade() {
+                monitor.stats.lock().restarted(id);
+            }
             info!(osd = %id, changed = !changes.is_empty(), "OSD booted");
             Outcome::silent(changes)
         }
@@ -108,6 +111,9 @@ fn on_boot(monitor: &Monitor, id: OsdId, boot: OsdBoot) {
         }
     }));
 }
+
+/// One step of several.
+type Edit<'a> = Box<dyn FnOnce(&mut Incremental) + 'a>;
 
 /// The steps that bring an OSD up; none if it is up with the same addresses already.
 fn boot_changes(draft: &Draft<'_>, id: OsdId, boot: &OsdBoot) -> Result<Vec<MonChange>, String> {
@@ -139,7 +145,7 @@ fn boot_changes(draft: &Draft<'_>, id: OsdId, boot: &OsdBoot) -> Result<Vec<MonC
         or_client(&boot.heartbeat_front_addrs, "heartbeat")?,
         or_client(&boot.heartbeat_back_addrs, "heartbeat")?,
     );
-    let mut edits: Vec<Box<dyn FnOnce(&mut Incremental)>> = Vec::new();
+    let mut edits: Vec<Edit<'_>> = Vec::new();
     if let Some(osd) = map.osd(id).filter(|osd| osd.is_up()) {
         if osd.client_addrs == client_addrs && osd.uuid == told.uuid {
             return Ok(Vec::new());

@@ -107,6 +107,13 @@ impl ClusterStats {
         true
     }
 
+    /// An OSD has started anew: its reports count from the beginning again.
+    pub fn restarted(&mut self, osd: OsdId) {
+        if let Some(report) = self.osds.get_mut(&osd) {
+            report.seq = 0;
+        }
+    }
+
     /// Forgets pgs that no longer exist and OSDs that are not up.
     pub fn retain(&mut self, pg_num: impl Fn(PoolId) -> Option<u32>, up: impl Fn(OsdId) -> bool) {
         self.pgs.retain(|id, _| pg_num(id.pool).is_some_and(|n| id.ps < n));
@@ -233,6 +240,8 @@ mod tests {
         assert!(!stats.accept(report(0, 1, &[(0, 500)])), "an older report of the same start");
         assert!(stats.accept(report(0, 3, &[(0, 6)])));
         assert_eq!(stats.pool(PoolId(1)).sums.objects, 7, "a complete report forgets the others");
+        stats.restarted(OsdId(0));
+        assert!(stats.accept(report(0, 1, &[(0, 6)])), "the first report of a new start");
         assert_eq!((stats.space().total, stats.space().used()), (200, 80));
         assert_eq!((stats.pool(PoolId(1)).acting, stats.pgs_on(OsdId(1))), (2, 1));
         assert_eq!(stats.pool(PoolId(2)), PoolUsage::default());

@@ -1,0 +1,6 @@
+//! A whole monitor, spoken to over TCP.
+
+mod common;
+mod osds;
+mod restart;
+mod session;
