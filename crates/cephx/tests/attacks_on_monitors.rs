@@ -219,6 +219,18 @@ fn the_client_bit_and_unknown_bits_get_no_ticket_and_break_nothing() {
 }
 
 #[test]
+fn after_a_wrong_answer_the_connection_gets_no_second_challenge() {
+    let mut cluster = Cluster::new(KeyType::Aes256k);
+    cluster.admin(KeyType::Aes256k);
+    let mut mon = cluster.mon();
+    let env = &mut AuthEnv::new(START, &mut cluster.rng);
+    let hello = claim("client.admin", 0);
+    mon.request(CLIENT, CEPHX, SECURE, &hello, env).unwrap();
+    assert!(mon.request_more(&[0, 1, 3], env).is_err());
+    assert_eq!(mon.request(CLIENT, CEPHX, SECURE, &hello, env).err().unwrap().errno.to_wire(), EACCES);
+}
+
+#[test]
 fn a_recorded_proof_answers_no_other_challenge() {
     let mut cluster = Cluster::new(KeyType::Aes256k);
     let keeper = cluster.admin(KeyType::Aes256k);

@@ -308,3 +308,19 @@ fn a_daemons_name_needs_the_clusters_method_whatever_it_announces() {
     let failure = exchange.run(&mut *osd.mon_authenticator(), &mut cluster.mon(), &mut cluster.rng).map(drop);
     assert_eq!(failure.unwrap_err().errno(), -95);
 }
+
+#[test]
+fn only_a_negative_result_is_a_refusal() {
+    let mut cluster = Cluster::new(KeyType::Aes256k);
+    let keeper = cluster.admin(KeyType::Aes256k);
+    let (_, mut mon) = cluster.open_mon(&keeper, START).unwrap();
+    for (result, taken) in [(1, true), (-13, false)] {
+        keeper.invalidate(EntityType::Osd);
+        let mut env = AuthEnv::new(START, &mut cluster.rng);
+        let request = keeper.renewal(&mut env).unwrap();
+        let answer = mon.mauth(&request, &mut env).unwrap();
+        let reply = keeper.handle_auth_reply(result, keeper.global_id(), &answer, START);
+        assert_eq!(reply.is_ok(), taken, "{result}");
+        assert_eq!(keeper.can_reach(EntityType::Osd, START), taken, "{result}");
+    }
+}

@@ -7,7 +7,6 @@ use sepiola_crypto::{CryptoKey, KeyType};
 use sepiola_wire::{EntityName, EntityType, GlobalId, UTime};
 
 use super::{AllowedAuth, EntityAuth, ExpiringKey, RotatingSecrets, TicketLife};
-use crate::ticket::TicketBlob;
 
 /// The monitor's keys, as authentication reads them. Called while a handshake runs, so nothing here may
 /// block; a monitor keeps what it needs in memory.
@@ -62,11 +61,8 @@ impl MonAuthPolicy {
     }
 }
 
-/// The secret that a ticket for `service` names: a rotating one only. The fixed key of the entity
-/// `SERVICE.` is for monitors among each other, which is another door.
+/// The secret that a ticket for `service` names. The number that stands for the fixed key of the entity
+/// `SERVICE.` names none: that key is for monitors among each other, which is another door.
 pub(super) fn ticket_secret(keys: &dyn KeyServer, service: EntityType, id: u64) -> Option<ExpiringKey> {
-    if id == TicketBlob::FIXED_KEY {
-        return None;
-    }
     keys.rotating(service)?.get(id).cloned()
 }
