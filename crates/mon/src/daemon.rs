@@ -44,7 +44,7 @@ pub enum RunError {
     /// The monmap's entry has no messenger v2 address.
     #[error("mon.{0} has no v2 address in the monmap")]
     NoAddress(String),
-    /// Method none needs crc.
+    /// The options leave nothing to connect with.
     #[error("no connection would be possible: {0}")]
     Unreachable(&'static str),
     /// The system failed.

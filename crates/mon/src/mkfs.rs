@@ -82,7 +82,10 @@ pub fn mkfs(options: &MkfsOptions) -> Result<(), MkfsError> {
     // What cannot be replayed is not written.
     MonState::first(&entry)?;
     log.append_now(&entry)?;
-    Ok(())
+    // The file is durable; its name in the directory has to be, too.
+    std::fs::File::open(&options.data_dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(|source| MkfsError::Directory { path: options.data_dir.clone(), source })
 }
 
 pub(crate) fn first_entry(options: &MkfsOptions) -> MonEntry {

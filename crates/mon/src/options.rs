@@ -22,7 +22,8 @@ pub struct MonOptions {
     pub ready_file: Option<PathBuf>,
     /// Methods that peers may authenticate with, in this monitor's order.
     pub auth: Vec<AuthMethod>,
-    /// Modes that connections may have. [`ConMode::Secure`] alone by default; method none always has crc.
+    /// Modes that connections may have. [`ConMode::Secure`] alone by default. Where method none is the only
+    /// one, connections are crc whatever this says, because nothing could be encrypted with.
     pub modes: Vec<ConMode>,
     /// The cipher engine and context policy of connections.
     pub crypto: CryptoOptions,

@@ -5,6 +5,8 @@
 //! so a crash leaves either the old pair or the new one.
 
 use std::{
+    fs::OpenOptions,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -53,8 +55,8 @@ impl RedbLog {
     /// Opens the store at `path`, creating it if it is missing, and reads what it holds. Takes the file's
     /// lock: a second monitor on the same store fails here.
     pub fn open(path: &Path) -> Result<(Self, Recovered), LogError> {
+        create_private(path).map_err(redb::StorageError::Io)?;
         let db = Database::builder().set_cache_size(8 << 20).create(path)?;
-        restrict_to_owner(path)?;
         let tx = db.begin_write()?;
         let found = tx.open_table(META)?.get("format")?.map(|v| v.value());
         match found {
@@ -122,15 +124,13 @@ fn write_entry(db: &Database, index: u64, bytes: &[u8]) -> Result<(), LogError> 
     Ok(tx.commit()?)
 }
 
-/// The store holds every key of the cluster.
-fn restrict_to_owner(path: &Path) -> Result<(), LogError> {
+/// The store holds every key of the cluster: only its owner may read it, from its first moment on.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
-            .map_err(redb::StorageError::Io)?;
-    }
-    Ok(())
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
 }
 
 /// Runs database work where it may block, so that the runtime's threads go on serving connections.
@@ -229,6 +229,16 @@ mod tests {
         assert!(matches!(log.append(entry(2)).await, Err(LogError::OutOfOrder { last: 0, got: 2 })));
         log.append(entry(1)).await.unwrap();
         assert!(matches!(log.append(entry(1)).await, Err(LogError::OutOfOrder { last: 1, got: 1 })));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn only_the_owner_can_read_the_store() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = RedbLog::path(dir.path());
+        let _log = RedbLog::open(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[tokio::test]

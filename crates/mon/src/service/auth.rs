@@ -91,9 +91,9 @@ impl KeyServer for Keys {
 /// What this monitor requires of its peers.
 pub(crate) fn policy(options: &MonOptions, rng: &mut dyn CryptoRng) -> MonAuthPolicy {
     let mut modes = options.modes.clone();
-    if options.auth.contains(&AuthMethod::None) && !modes.contains(&ConMode::Crc) {
-        // Method none has no secret to encrypt with; cephx peers still get what they ask for first.
-        modes.push(ConMode::Crc);
+    if options.auth == [AuthMethod::None] {
+        // It has no secret to encrypt with. Beside cephx it gets no crc that cephx peers could then use too.
+        modes = vec![ConMode::Crc];
     }
     let mut policy = MonAuthPolicy::new(AllowedAuth::uniform(&options.auth, &modes), options.key_type, rng);
     policy.ticket_life = options.tickets;
