@@ -1,7 +1,7 @@
 //! What a monitor does with maps: make the first one, publish changes, and never lose an OSD's history.
 
 use sepiola_osdmap::{
-    ApplyError, CANONICAL_FEATURES, CrushMap, Incremental, OsdBoot, OsdMap, OsdState, Pool, WEIGHT_IN,
+    ApplyError, CANONICAL_FEATURES, CrushMap, Incremental, OsdBoot, OsdMap, Pool, WEIGHT_IN,
 };
 use sepiola_wire::{EntityAddr, EntityAddrVec, Epoch, OsdId, PgId, PoolId, UTime, Uuid};
 
@@ -103,7 +103,7 @@ fn an_osd_that_is_removed_leaves_nothing_behind() {
     });
     assert_eq!(map.primary_affinity(OsdId(1)), 0);
     let map = publish(&map, |inc| {
-        inc.new_state.insert(OsdId(1), OsdState::EXISTS.0);
+        inc.remove_osd(&map, OsdId(1));
         let mut crush = map.crush().clone();
         crush.remove_device(1).unwrap();
         inc.set_crush(&crush);
@@ -113,7 +113,7 @@ fn an_osd_that_is_removed_leaves_nothing_behind() {
     assert_eq!(map.primary_affinity(OsdId(1)), WEIGHT_IN);
     let crush = map.crush();
     assert_eq!(crush.bucket(crush.item_by_name("default").unwrap()).unwrap().weight, WEIGHT_IN);
-    assert_eq!(crush.item_by_name("osd.1"), None);
+    assert_eq!((crush.item_by_name("osd.1"), crush.max_devices), (None, 1));
 }
 
 #[test]

@@ -15,7 +15,7 @@ impl Decode for CrushMap {
         }
         let bucket_slots = count(r.i32()?, r)?;
         let rule_slots = count(r.i32()?, r)?;
-        let max_devices = r.i32()?;
+        r.i32()?;
         let mut buckets = Vec::with_capacity(bucket_slots.min(1024));
         for slot in 0..bucket_slots {
             buckets.push(decode_bucket(r, slot)?);
@@ -27,13 +27,13 @@ impl Decode for CrushMap {
         let mut map = CrushMap {
             buckets,
             rules,
-            max_devices,
             type_names: BTreeMap::decode(r)?,
             item_names: BTreeMap::decode(r)?,
             rule_names: BTreeMap::decode(r)?,
             ..CrushMap::empty(Tunables::LEGACY)
         };
         decode_tail(r, &mut map)?;
+        map.count_devices();
         map.validate()?;
         Ok(map)
     }

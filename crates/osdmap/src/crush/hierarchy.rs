@@ -86,8 +86,8 @@ impl CrushMap {
         };
         let host_weight = self.set_item(host_id, osd, weight)?;
         self.set_item(root, host_id, host_weight)?;
-        self.max_devices = self.max_devices.max(osd + 1);
         self.item_names.insert(osd, format!("osd.{osd}"));
+        self.count_devices();
         Ok(())
     }
 
@@ -111,6 +111,7 @@ impl CrushMap {
             }
         }
         self.item_names.remove(&osd);
+        self.count_devices();
         self.item_classes.remove(&osd);
         Ok(())
     }

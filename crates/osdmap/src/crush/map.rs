@@ -16,7 +16,8 @@ pub struct CrushMap {
     pub buckets: Vec<Option<Bucket>>,
     /// Rules by number.
     pub rules: Vec<Option<Rule>>,
-    /// Items from 0 below this are devices.
+    /// Items from 0 below this are devices: one more than the highest one that is in a bucket or has a
+    /// name. What an encoded map says about it is not believed: monitors write what they computed so.
     pub max_devices: i32,
     /// Names of the bucket types; type 0 is the device.
     pub type_names: BTreeMap<i32, String>,
@@ -75,6 +76,13 @@ impl CrushMap {
     pub fn choose_args_for(&self, pool: i64) -> Option<&ChooseArgs> {
         const DEFAULT: i64 = -1;
         self.choose_args.get(&pool).or_else(|| self.choose_args.get(&DEFAULT))
+    }
+
+    /// Computes [`CrushMap::max_devices`].
+    pub(super) fn count_devices(&mut self) {
+        let held = self.buckets.iter().flatten().flat_map(|bucket| &bucket.items);
+        let highest = held.chain(self.item_names.keys()).max();
+        self.max_devices = highest.map_or(0, |highest| highest.saturating_add(1).max(0));
     }
 
     /// Checks what the mapper relies on to terminate and to stay inside its arrays.

@@ -180,7 +180,8 @@ impl OsdMap {
                 osd.xinfo.down_stamp = inc.modified;
             }
             if osd.state.has(OsdState::EXISTS) && flips.has(OsdState::EXISTS) {
-                *osd = Osd::default();
+                // What is known about it goes, but its weight stays: removed OSDs keep theirs in real maps.
+                *osd = Osd { weight: osd.weight, ..Osd::default() };
                 if let Some(affinity) = self.primary_affinity.get_mut(id.0 as usize) {
                     *affinity = WEIGHT_IN;
                 }

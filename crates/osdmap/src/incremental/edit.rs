@@ -95,6 +95,18 @@ impl Incremental {
         up
     }
 
+    /// Takes an OSD out of the map, as if it had never been there. Its number can be given to another.
+    pub fn remove_osd(&mut self, base: &OsdMap, id: OsdId) {
+        let state = base.osd(id).map(|osd| osd.state).unwrap_or_default();
+        // Only flips: a bit that is not set would be set.
+        let flips = state.0 & OsdState::EXISTS.with(OsdState::UP).0;
+        if flips != 0 {
+            self.new_state.insert(id, flips);
+        }
+        self.new_weight.insert(id, 0);
+        self.new_up_client.remove(&id);
+    }
+
     /// Sets an OSD's in/out weight, 16.16.
     pub fn set_weight(&mut self, id: OsdId, weight: u32) {
         self.new_weight.insert(id, weight);
