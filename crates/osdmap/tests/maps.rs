@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use sepiola_osdmap::{
     ApplyError, CANONICAL_FEATURES, Incremental, MapError, MapFlags, OSD_NONE, OsdMap, PoolFlags, WEIGHT_IN,
 };
-use sepiola_wire::{AddrType, EntityAddr, Epoch, Features, OsdId, PgId, PoolId, UTime};
+use sepiola_wire::{AddrType, EntityAddr, Epoch, Features, OsdId, PgId, PoolId, Reader, UTime};
 
 /// What a 20.2.4 monitor encodes maps with.
 const TENTACLE_FEATURES: Features = Features::from_bits(0x0f04_0880_9021_2a04);
@@ -74,6 +74,24 @@ fn applying_an_incremental_gives_the_monitors_next_map() {
     let after = before.apply_checked(&inc).unwrap();
     assert!(after.encode(inc.encode_features) == bytes("pacific_full_e8.bin"));
     assert_eq!(after.epoch(), Epoch(8));
+}
+
+/// Every result has the checksum that the monitor computed for it, over removed and destroyed OSDs, upmaps,
+/// temporary mappings, several blocklist entries (whose order matters), pools that come and go.
+#[test]
+fn every_epoch_of_real_monitors_is_reproduced() {
+    for (name, epochs) in [("pacific_chain.blobs", 48), ("tentacle_chain.blobs", 52)] {
+        let file = bytes(name);
+        let mut r = Reader::new(&file);
+        let mut map = OsdMap::decode(r.blob().unwrap()).unwrap();
+        while !r.is_empty() {
+            let blob = r.blob().unwrap();
+            let inc = Incremental::decode(blob).unwrap();
+            assert!(inc.encode(inc.encode_features) == blob, "{name} {}", inc.epoch);
+            map = map.apply_checked(&inc).unwrap_or_else(|e| panic!("{name} {}: {e}", inc.epoch));
+        }
+        assert_eq!(map.epoch(), Epoch(epochs));
+    }
 }
 
 #[test]
