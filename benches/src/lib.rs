@@ -1,1 +1,16 @@
-//! Side-by-side benches.
+//! Side-by-side benches: Sepiola beside real Ceph (`versus-ceph`), and beside what two bare processes can
+//! exchange over loopback (`loopback`). What each figure means, and what none of them says: `README.md`.
+#![forbid(unsafe_code)]
+
+pub mod exchange;
+pub mod frames;
+mod load;
+mod machine;
+mod pinning;
+pub mod process;
+mod spread;
+
+pub use load::{Load, Op, parse_size};
+pub use machine::Machine;
+pub use pinning::Pinning;
+pub use spread::Spread;

@@ -85,6 +85,14 @@ impl Invocation {
         self
     }
 
+    /// The same program run by another one, such as `taskset`, which gets `args` before it.
+    pub fn under(mut self, program: impl Into<PathBuf>, args: &[&str]) -> Self {
+        let inner = std::mem::replace(&mut self.program, program.into());
+        let args = args.iter().map(OsString::from);
+        self.args.splice(0..0, args.chain([inner.into_os_string()]));
+        self
+    }
+
     fn text(&self) -> String {
         let mut text = self.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for arg in &self.args {

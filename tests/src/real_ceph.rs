@@ -72,7 +72,7 @@ impl RealCeph {
              osd pool default size = 1\nosd pool default min size = 1\nosd pool default pg autoscale mode = off\n\
              mon allow pool size one = true\nmon allow pool delete = true\nmon max pg per osd = 1000\n\
              osd crush chooseleaf type = 0\n\
-             osd objectstore = memstore\nmemstore device bytes = 4294967296\n\
+             osd objectstore = memstore\nmemstore device bytes = 17179869184\n\
              keyring = {}\nmon data = {dir}/mon\nosd data = {dir}/osd\nrun dir = {dir}\n\
              log file = {dir}/$name.log\nadmin socket = {dir}/$name.asok\npid file = {dir}/$name.pid\n",
             self.keyring.display()
@@ -184,6 +184,16 @@ impl RealCeph {
         self.ceph(&["osd", "pool", "create", name, "8", "8", "replicated"])?;
         self.ceph(&["osd", "pool", "application", "enable", name, "rados"])?;
         Ok(())
+    }
+
+    /// The monitor's process.
+    pub fn mon_pid(&self) -> Option<u32> {
+        self.mon.as_ref().map(Daemon::pid)
+    }
+
+    /// The OSD's process.
+    pub fn osd_pid(&self) -> Option<u32> {
+        self.osd.as_ref().map(Daemon::pid)
     }
 
     /// The release's programs.

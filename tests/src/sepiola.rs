@@ -23,10 +23,11 @@ fn find_binary() -> Result<PathBuf> {
     if let Some(binary) = env::var_os("SEPIOLA_BIN") {
         return Ok(binary.into());
     }
-    // The test is target/PROFILE/deps/NAME; the program is built into the same profile. An up-to-date one
-    // costs cargo a moment, and a stale one would test yesterday's code.
+    // The test is target/PROFILE/deps/NAME, a bench target/PROFILE/NAME; the program is built into the same
+    // profile. An up-to-date one costs cargo a moment, and a stale one would test yesterday's code.
     let test = env::current_exe().map_err(|e| Failure::new(format!("where this test is: {e}")))?;
-    let profile = test.ancestors().nth(2).ok_or_else(|| Failure::new("this test is in no target folder"))?;
+    let mut folders = test.ancestors().skip(1).filter(|folder| !folder.ends_with("deps"));
+    let profile = folders.next().ok_or_else(|| Failure::new("this test is in no target folder"))?;
     let mut build = Invocation::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["build", "--quiet", "--package", "sepiola", "--manifest-path"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"));

@@ -1,0 +1,186 @@
+//! The two sides: their clusters and their clients.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use sepiola_benches::{Pinning, process::resident};
+use sepiola_cluster::{Cluster as SepiolaCluster, ClusterOptions, MsMode};
+use sepiola_tests::{
+    Cluster as _, Deadline, Failure, Invocation, KeyType, Programs, RealCeph, Release, Result, WorkDir,
+    sepiola_binary,
+};
+use serde::Serialize;
+
+use crate::results::Start;
+
+/// The pool of every measurement.
+pub const POOL: &str = "bench";
+/// Its placement groups.
+pub const PG_NUM: u32 = 32;
+/// How long daemons are left alone before their memory is looked at.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Whose client or whose OSD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Side {
+    Sepiola,
+    Ceph,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Sepiola => "Sepiola",
+            Side::Ceph => "Ceph",
+        })
+    }
+}
+
+/// The programs of both sides and how they are run.
+pub struct Sides {
+    sepiola: PathBuf,
+    ceph: Programs,
+    release: Release,
+    pinning: Option<Pinning>,
+    spin_us: u64,
+    scratch: WorkDir,
+}
+
+impl Sides {
+    /// Finds the programs, and sets them up if need be.
+    pub fn new(release: Release, pinning: Option<Pinning>, spin_us: u64) -> Result<Self> {
+        let sides = Sides {
+            sepiola: sepiola_binary()?,
+            ceph: release.programs()?,
+            release,
+            pinning,
+            spin_us,
+            scratch: WorkDir::new("versus-ceph")?,
+        };
+        let file = sides.object_file();
+        std::fs::write(&file, [0x5e; 4096]).map_err(Failure::file(&file))?;
+        Ok(sides)
+    }
+
+    /// A version line of a side.
+    pub fn version(&self, side: Side) -> Result<String> {
+        if side == Side::Ceph {
+            return Ok(self.ceph.version().to_owned());
+        }
+        let version = Invocation::new(&self.sepiola).arg("--version");
+        Ok(version.run(self.scratch.path(), in_seconds(10))?.success()?.text().trim().to_owned())
+    }
+
+    /// The program of Sepiola.
+    pub fn sepiola(&self) -> &Path {
+        &self.sepiola
+    }
+
+    /// A folder for files.
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// A side's `rados` in the pool of a cluster, bound as clients are. Both take the same arguments.
+    pub fn rados(&self, side: Side, conf: &Path) -> Invocation {
+        let rados = match side {
+            Side::Ceph => self.ceph.program("rados"),
+            Side::Sepiola => {
+                Invocation::new(&self.sepiola).arg("rados").args(["--spin-us", &self.spin_us.to_string()])
+            }
+        };
+        let rados = rados.arg("-c").arg(conf).args(["-p", POOL]);
+        match self.pinning {
+            Some(pinning) => Pinning::pinned(pinning.client, rados),
+            None => rados,
+        }
+    }
+
+    fn object_file(&self) -> PathBuf {
+        self.scratch.path().join("object")
+    }
+
+    /// Starts a side's cluster from nothing and writes a first object with its own client.
+    pub fn start(&self, side: Side, mode: MsMode, round: usize) -> Result<(Running, Start)> {
+        let begun = Instant::now();
+        let mut running = match side {
+            Side::Sepiola => self.start_sepiola(mode)?,
+            Side::Ceph => self.start_ceph(mode)?,
+        };
+        let put = self.rados(side, &running.conf()).args(["put", "first"]).arg(self.object_file());
+        put.run(self.scratch.path(), in_seconds(60))?.success()?;
+        let start_to_first_put_s = begun.elapsed().as_secs_f64();
+        thread::sleep(IDLE);
+        let (mon_rss, osd_rss) = (resident(running.mon_pid()?)?, resident(running.osd_pid()?)?);
+        let start = Start { round, mode: mode.to_string(), side, start_to_first_put_s, mon_rss, osd_rss };
+        Ok((running, start))
+    }
+
+    fn start_sepiola(&self, mode: MsMode) -> Result<Running> {
+        let failed = |e: &dyn fmt::Display| Failure::new(format!("starting Sepiola: {e}"));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| failed(&e))?;
+        let options = ClusterOptions::temporary().map_err(|e| failed(&e))?.program(&self.sepiola);
+        let options = options.ms_mode(mode).setting("spin us", self.spin_us.to_string());
+        let started = runtime.block_on(options.pool_with_pgs(POOL, PG_NUM).start());
+        started.map(Running::Sepiola).map_err(|e| failed(&e))
+    }
+
+    fn start_ceph(&self, mode: MsMode) -> Result<Running> {
+        let mode = match mode {
+            MsMode::Crc => sepiola_tests::MsMode::Crc,
+            MsMode::Secure => sepiola_tests::MsMode::Secure,
+        };
+        let ceph = RealCeph::start(self.release, mode, KeyType::Aes)?;
+        let pgs = PG_NUM.to_string();
+        ceph.ceph(&["osd", "pool", "create", POOL, &pgs, &pgs, "replicated"])?;
+        Ok(Running::Ceph(ceph))
+    }
+}
+
+/// A running cluster: one monitor and one OSD that keeps objects in memory. It ends when dropped.
+pub enum Running {
+    #[allow(missing_docs)]
+    Sepiola(SepiolaCluster),
+    #[allow(missing_docs)]
+    Ceph(RealCeph),
+}
+
+impl Running {
+    /// What clients read.
+    pub fn conf(&self) -> PathBuf {
+        match self {
+            Running::Sepiola(cluster) => cluster.conf(),
+            Running::Ceph(ceph) => ceph.conf().to_owned(),
+        }
+    }
+
+    /// The monitor's process.
+    pub fn mon_pid(&mut self) -> Result<u32> {
+        match self {
+            Running::Sepiola(cluster) => cluster.pid("mon.a"),
+            Running::Ceph(ceph) => ceph.mon_pid(),
+        }
+        .ok_or_else(|| Failure::new("the cluster has no monitor"))
+    }
+
+    /// The OSD's process.
+    pub fn osd_pid(&mut self) -> Result<u32> {
+        match self {
+            Running::Sepiola(cluster) => cluster.pid("osd.0"),
+            Running::Ceph(ceph) => ceph.osd_pid(),
+        }
+        .ok_or_else(|| Failure::new("the cluster has no OSD"))
+    }
+}
+
+/// A deadline from now on.
+pub fn in_seconds(seconds: u64) -> Deadline {
+    Deadline::after(Duration::from_secs(seconds))
+}
