@@ -115,8 +115,8 @@ impl<'a> Provision<'a> {
         line("keyring", &format_args!("{dir}/$cluster.$name.keyring"));
         write!(
             conf,
-            "[mon]\n\tkeyring = {dir}/ceph.mon.keyring\n\tmon data = {dir}/$name\n\
-             [osd]\n\tkeyring = {dir}/$name/keyring\n\tosd data = {dir}/$name\n\tosd objectstore = {}\n",
+            "[mon]\n\tkeyring = {dir}/ceph.mon.keyring\n\tmon data = {dir}/$name\n\tadmin socket = {dir}/run/$name.asok\n\
+             [osd]\n\tadmin socket = {dir}/run/$name.asok\n\tkeyring = {dir}/$name/keyring\n\tosd data = {dir}/$name\n\tosd objectstore = {}\n",
             self.options.store
         )
         .expect("writing to a string");

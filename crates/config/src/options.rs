@@ -40,6 +40,7 @@ const fn option(
 
 /// Every option, sorted by name.
 pub const OPTIONS: &[OptionInfo] = &[
+    option("admin_socket", Text, "", "where the daemon answers `ceph daemon`; nowhere if empty"),
     option(
         "auth_allow_insecure_global_id_reclaim",
         Bool,
@@ -53,7 +54,14 @@ pub const OPTIONS: &[OptionInfo] = &[
     option("auth_service_ticket_ttl", Seconds, "3600", "life of service tickets"),
     option("client_mount_timeout", Seconds, "10", "limit on connecting; Ceph's 300 reads as a hang"),
     option("crypto_engine", Text, "auto", "auto, aws-lc, ring or rustcrypto"),
+    option("debug_auth", Text, "", "log level of authentication, 0 to 20"),
     option("debug_crypto_context", Text, "cached", "cached, or per-message to show what caching is worth"),
+    option("debug_mon", Text, "", "log level of the monitor, 0 to 20"),
+    option("debug_monc", Text, "", "log level of monitor sessions, 0 to 20"),
+    option("debug_ms", Text, "", "log level of the messenger, 0 to 20"),
+    option("debug_objecter", Text, "", "log level of the client, 0 to 20"),
+    option("debug_objectstore", Text, "", "log level of the object store, 0 to 20"),
+    option("debug_osd", Text, "", "log level of the OSD, 0 to 20"),
     option("fsid", Text, "", "the cluster's UUID"),
     option("host", Text, "", "the short host name"),
     option(

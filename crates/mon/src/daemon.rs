@@ -120,6 +120,7 @@ pub async fn run(options: MonOptions, shutdown: Shutdown) -> Result<(), RunError
     let options = Arc::new(options);
     let (core, queue) = core::queue();
     let monitor = assemble(options.clone(), state, addrs.clone(), assigned, core);
+    options.perf.attach(monitor.shared());
     let workers = match NonZeroUsize::new(options.threads) {
         None => None,
         Some(n) => Some(Workers::start("mon", n).map_err(io("cannot start threads"))?),

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use sepiola_cephx::{AuthMethod, ConMode, TicketLife};
 use sepiola_crypto::{CryptoOptions, KeyType};
 
-use crate::service::liveness::LivenessRules;
+use crate::{perf::PerfHandle, service::liveness::LivenessRules};
 
 /// Options of [`run`](crate::run).
 #[derive(Debug, Clone)]
@@ -43,6 +43,8 @@ pub struct MonOptions {
     pub liveness: LivenessRules,
     /// How often missed beacons, rotation and expiry are looked at.
     pub tick: Duration,
+    /// Through which the running monitor's counters are read.
+    pub perf: PerfHandle,
     /// Threads for connections; 0 serves them on the runtime that runs the monitor.
     pub threads: usize,
 }
@@ -66,6 +68,7 @@ impl MonOptions {
             global_id_step: 10_000,
             liveness: LivenessRules::default(),
             tick: Duration::from_millis(500),
+            perf: PerfHandle::default(),
             threads: 0,
         }
     }

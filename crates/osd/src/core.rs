@@ -126,6 +126,10 @@ impl Osd {
         total
     }
 
+    pub(crate) fn all_pgs(&self) -> Vec<Arc<Pg>> {
+        self.pgs.iter().map(|entry| entry.value().clone()).collect()
+    }
+
     pub(crate) fn view(&self) -> Guard<Arc<MapView>> {
         self.view.load()
     }

@@ -109,6 +109,7 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
         OsdConfig { whoami: options.id, limits: options.limits.clone(), capacity: options.capacity },
         options.store.clone(),
     ));
+    options.perf.attach(&osd);
     let (stopped, stop_seen) = watch::channel(false);
     let mut monitors = options.monitors.clone();
     monitors.name = EntityName::osd(options.id);

@@ -7,7 +7,7 @@ use sepiola_monclient::MonClientOptions;
 use sepiola_objectstore::ObjectStore;
 use sepiola_wire::{OsdId, Uuid};
 
-use crate::Limits;
+use crate::{Limits, PerfHandle};
 
 /// What [`run`](crate::run) starts an OSD with. Names in parentheses are Ceph's options.
 #[derive(Clone)]
@@ -45,6 +45,8 @@ pub struct OsdOptions {
     pub beacon_interval: Duration,
     /// Time between statistics reports. Default 1 s.
     pub report_interval: Duration,
+    /// Through which the running OSD's counters are read.
+    pub perf: PerfHandle,
     /// How long stopping waits for the monitors to publish it. Default 2 s.
     pub stop_timeout: Duration,
 }
@@ -68,6 +70,7 @@ impl OsdOptions {
             ready_file: None,
             beacon_interval: Duration::from_secs(1),
             report_interval: Duration::from_secs(1),
+            perf: PerfHandle::default(),
             stop_timeout: Duration::from_secs(2),
         }
     }

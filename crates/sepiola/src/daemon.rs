@@ -1,6 +1,6 @@
-//! What the daemons share: logging, signals, and ending with their parent.
+//! What the daemons share: their settings, signals, the admin socket, and ending with their parent.
 
-use std::io::Read;
+use std::{io::Read, sync::Arc};
 
 use sepiola_config::Config;
 use sepiola_crypto::CryptoOptions;
@@ -8,7 +8,10 @@ use sepiola_messenger::Shutdown;
 use sepiola_msgr2::{MethodOptions, ModeOptions, parse_methods, parse_modes};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::failure::Failure;
+use crate::{
+    admin::{Admin, AdminSocket, PerfSource},
+    failure::Failure,
+};
 
 /// Flags that both daemons have.
 #[derive(Debug, Clone, clap::Args)]
@@ -21,12 +24,27 @@ pub struct DaemonArgs {
     pub exit_with_stdin: bool,
 }
 
-/// Runs a daemon until it fails or is asked to end; then it gets to finish what it does.
-pub async fn until_asked<F, E>(args: &DaemonArgs, run: impl FnOnce(Shutdown) -> F) -> Result<(), Failure>
+/// Runs a daemon until it fails or is asked to end; then it gets to finish what it does. Meanwhile its admin
+/// socket answers, if `config` has one.
+pub async fn until_asked<F, E>(
+    args: &DaemonArgs,
+    config: Config,
+    perf: PerfSource,
+    run: impl FnOnce(Shutdown) -> F,
+) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), E>>,
     Failure: From<E>,
 {
+    let _admin = match config.text("admin_socket") {
+        Some(path) => {
+            let socket = AdminSocket::bind(std::path::Path::new(&path))
+                .map_err(|e| Failure::new(format!("admin_socket {path}: {e}")))?;
+            let admin = Arc::new(Admin::new(config, perf));
+            Some(AbortOnDrop(tokio::spawn(socket.serve(admin))))
+        }
+        None => None,
+    };
     let (trigger, shutdown) = Shutdown::new();
     let mut running = std::pin::pin!(run(shutdown));
     tokio::select! {
@@ -35,6 +53,15 @@ where
     }
     trigger.raise();
     Ok(running.await?)
+}
+
+/// Ends a task with whoever started it.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// The connection modes that ceph.conf sets.
@@ -105,26 +132,4 @@ async fn stdin_ended() {
         let _ = tx.send(());
     });
     let _ = rx.await;
-}
-
-/// Sends the log to `log_file`, or to standard error. `RUST_LOG` chooses what is logged.
-pub fn start_logging(config: &Config) -> Result<(), Failure> {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_target(false);
-    match config.text("log_file") {
-        Some(path) => {
-            let file = std::fs::File::options()
-                .create(true)
-                .append(true)
-                .open(&path)
-                .map_err(|e| Failure::new(format!("log_file {path}: {e}")))?;
-            builder.with_ansi(false).with_writer(std::sync::Mutex::new(file)).init();
-        }
-        None => builder.with_ansi(false).with_writer(std::io::stderr).init(),
-    }
-    let unknown = config.unknown();
-    if !unknown.is_empty() {
-        tracing::info!("ignored options of ceph.conf: {}", unknown.join(", "));
-    }
-    Ok(())
 }

@@ -2,12 +2,14 @@
 //! subcommand under `cmd/`.
 #![forbid(unsafe_code)]
 
+mod admin;
 mod bench;
 mod cli;
 mod cmd;
 mod connect;
 mod daemon;
 mod failure;
+mod logging;
 mod number;
 
 use std::process::ExitCode;

@@ -77,6 +77,11 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.open.lock().len()
+    }
+
     /// Adds a session.
     pub fn open(
         &self,

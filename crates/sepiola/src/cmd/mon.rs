@@ -10,10 +10,12 @@ use sepiola_mon::{MkfsOptions, MonOptions};
 use sepiola_wire::{AddrType, EntityAddr, EntityName, EntityType, UTime, Uuid};
 
 use crate::{
+    admin::PerfSource,
     cli::ConnectArgs,
     connect::ConfigOptions,
     daemon,
     failure::{CmdResult, Failure},
+    logging,
 };
 
 /// Flags of `sepiola mon`.
@@ -35,7 +37,7 @@ pub struct MonArgs {
 pub fn run(args: MonArgs, options: ConfigOptions) -> CmdResult {
     let name = EntityName::new(EntityType::Mon, &args.mon_id);
     let config = args.connect.config_for(name, &options)?;
-    daemon::start_logging(&config)?;
+    logging::start(&config)?;
     let data = PathBuf::from(config.text("mon_data").unwrap_or_default());
     let listen = address(&config)?;
     if args.mkfs && !sepiola_mon::has_store(&data) {
@@ -57,7 +59,10 @@ pub fn run(args: MonArgs, options: ConfigOptions) -> CmdResult {
     mon.allow_pool_delete = config.bool("mon_allow_pool_delete")?;
     mon.pool_default_pg_num = u32::try_from(config.u64("osd_pool_default_pg_num")?).unwrap_or(u32::MAX);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(daemon::until_asked(&args.daemon, |shutdown| sepiola_mon::run(mon, shutdown)))?;
+    let perf = PerfSource::Mon(mon.perf.clone());
+    runtime.block_on(daemon::until_asked(&args.daemon, config, perf, |shutdown| {
+        sepiola_mon::run(mon, shutdown)
+    }))?;
     Ok(())
 }
 

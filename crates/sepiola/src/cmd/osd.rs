@@ -9,10 +9,12 @@ use sepiola_osd::OsdOptions;
 use sepiola_wire::{EntityName, EntityType, OsdId};
 
 use crate::{
+    admin::PerfSource,
     cli::ConnectArgs,
     connect::ConfigOptions,
     daemon,
     failure::{CmdResult, Failure},
+    logging,
 };
 
 /// Flags of `sepiola osd`.
@@ -31,7 +33,7 @@ pub struct OsdArgs {
 pub fn run(args: OsdArgs, options: ConfigOptions) -> CmdResult {
     let id = OsdId(args.osd_id.into());
     let config = args.connect.config_for(EntityName::osd(id), &options)?;
-    daemon::start_logging(&config)?;
+    logging::start(&config)?;
     let store = match config.text("osd_objectstore").as_deref() {
         None | Some("mem" | "memstore") => Arc::new(MemStore::new()),
         Some(other) => return Err(Failure::new(format!("osd_objectstore: `{other}` is not there: use mem"))),
@@ -50,6 +52,9 @@ pub fn run(args: OsdArgs, options: ConfigOptions) -> CmdResult {
         osd.metadata.insert("hostname".to_owned(), host);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(daemon::until_asked(&args.daemon, |shutdown| sepiola_osd::run(osd, shutdown)))?;
+    let perf = PerfSource::Osd(osd.perf.clone());
+    runtime.block_on(daemon::until_asked(&args.daemon, config, perf, |shutdown| {
+        sepiola_osd::run(osd, shutdown)
+    }))?;
     Ok(())
 }

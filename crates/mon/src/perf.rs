@@ -1,0 +1,51 @@
+//! Counters for `perf dump`, read from a running monitor.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock, Weak},
+};
+
+use crate::daemon::Monitor;
+
+/// What a monitor holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MonPerf {
+    /// Open sessions.
+    pub num_sessions: u64,
+    /// The index of the last log entry applied.
+    pub log_index: u64,
+    /// The OSD map's epoch.
+    pub osdmap_epoch: u32,
+    /// Entities with a key.
+    pub entities: u64,
+}
+
+/// Reads the counters of a monitor that [`run`](crate::run) runs: give a clone to its options, keep one.
+#[derive(Clone, Default)]
+pub struct PerfHandle(Arc<OnceLock<Weak<Monitor>>>);
+
+impl PerfHandle {
+    /// The counters, `None` before the monitor has started and after it has ended.
+    pub fn read(&self) -> Option<MonPerf> {
+        let monitor = self.0.get()?.upgrade()?;
+        let state = monitor.state.load();
+        Some(MonPerf {
+            num_sessions: monitor.sessions.count() as u64,
+            log_index: state.applied(),
+            osdmap_epoch: state.osdmap().epoch().0,
+            entities: state.entities().len() as u64,
+        })
+    }
+
+    pub(crate) fn attach(&self, monitor: Weak<Monitor>) {
+        // A handle that was used for an earlier run stays with that one.
+        let _ = self.0.set(monitor);
+    }
+}
+
+impl fmt::Debug for PerfHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PerfHandle").field(&self.read()).finish()
+    }
+}
