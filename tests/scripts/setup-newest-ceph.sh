@@ -4,7 +4,7 @@
 # usage: setup-newest-ceph.sh [ROOT [SHARE]]
 #   ROOT   the unpacked system; default: $SEPIOLA_NEWEST_CEPH, or newest-ceph in the target folder
 #   SHARE  a folder that has the same path inside and outside; default: sepiola-interop in the temporary folder
-# Afterwards ROOT.bin/rados, ROOT.bin/ceph, ROOT.bin/ceph-mon and so on run inside ROOT. Each run has mounts of its own,
+# Afterwards ROOT.bin/rados, ROOT.bin/ceph, ROOT.bin/ceph-mon, ROOT.bin/ceph_test_rados_api_io and so on run inside ROOT. Each run has mounts of its own,
 # which end with it. Needs root, or a kernel that lets users make namespaces.
 set -euo pipefail
 workspace=$(realpath "$(dirname "$0")/../..")
@@ -42,7 +42,7 @@ fetch() {
     -o Dir::Cache="$apt_state/cache" -o APT::Sandbox::User="$(id -un)"
     -o APT::Install-Recommends=false -o APT::Default-Release=sid -o Acquire::Retries=3)
   "${apt[@]}" update >&2
-  "${apt[@]}" --download-only install ceph-mon ceph-osd ceph-common python3-rados bash coreutils libc-bin >&2
+  "${apt[@]}" --download-only install ceph-mon ceph-osd ceph-common ceph-test python3-rados bash coreutils libc-bin >&2
 }
 
 unpack() {
@@ -83,7 +83,7 @@ exec ${unshare[*]} /bin/bash -c '
   exec chroot "$root" "/usr/bin/\$SEPIOLA_PROGRAM" "\$@"' enter "\$@"
 EOF
   chmod +x "$bin/.enter"
-  for program in "$root"/usr/bin/{ceph,rados,monmaptool,osdmaptool,crushtool,ceph-*,python3}; do
+  for program in "$root"/usr/bin/{ceph,rados,monmaptool,osdmaptool,crushtool,ceph-*,ceph_test_{rados_api,neorados,cls}_*,python3}; do
     [ -e "$program" ] || continue
     program=$(basename "$program")
     printf '#!/bin/bash\nexec "%s/.enter" %s "$@"\n' "$bin" "$program" > "$bin/$program"
@@ -92,7 +92,7 @@ EOF
 }
 
 mkdir -p "$(dirname "$root")"
-if [ ! -x "$root/usr/bin/ceph-osd" ]; then
+if [ ! -x "$root/usr/bin/ceph-osd" ] || [ ! -x "$root/usr/bin/ceph_test_rados_api_io" ]; then
   fetch
   unpack
 fi

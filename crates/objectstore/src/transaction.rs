@@ -5,7 +5,7 @@ use sepiola_wire::PgId;
 
 use crate::{KeyRef, ObjectInfo};
 
-/// Data to write.
+/// Bytes of a change: data, and the names and values of attributes and omap entries.
 #[derive(Debug, Clone)]
 pub enum WriteData<'a> {
     /// A view, which the store copies once into an allocation of its own.
@@ -33,6 +33,14 @@ impl WriteData<'_> {
         self.as_slice().is_empty()
     }
 
+    /// The data as a buffer, without copying one that is shared.
+    pub fn to_bytes(&self) -> Bytes {
+        match self {
+            WriteData::Borrowed(data) => Bytes::copy_from_slice(data),
+            WriteData::Shared(data) => data.clone(),
+        }
+    }
+
     /// A buffer that holds the data and nothing else worth mentioning.
     pub(crate) fn into_bytes(self) -> Bytes {
         match self {
@@ -45,6 +53,18 @@ impl WriteData<'_> {
 impl<'a> From<&'a [u8]> for WriteData<'a> {
     fn from(data: &'a [u8]) -> Self {
         WriteData::Borrowed(data)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for WriteData<'a> {
+    fn from(data: &'a [u8; N]) -> Self {
+        WriteData::Borrowed(data)
+    }
+}
+
+impl From<Vec<u8>> for WriteData<'_> {
+    fn from(data: Vec<u8>) -> Self {
+        WriteData::Shared(data.into())
     }
 }
 
@@ -85,35 +105,35 @@ pub enum Change<'a> {
     /// Sets an extended attribute.
     SetXattr {
         /// Its name.
-        name: &'a [u8],
+        name: WriteData<'a>,
         /// Its value.
-        value: &'a [u8],
+        value: WriteData<'a>,
     },
     /// Removes an extended attribute.
     RemoveXattr {
         /// Its name.
-        name: &'a [u8],
+        name: WriteData<'a>,
     },
     /// Sets an omap entry.
     OmapSet {
         /// Its key.
-        key: &'a [u8],
+        key: WriteData<'a>,
         /// Its value.
-        value: &'a [u8],
+        value: WriteData<'a>,
     },
     /// Sets the omap header.
-    OmapSetHeader(&'a [u8]),
+    OmapSetHeader(WriteData<'a>),
     /// Removes an omap entry.
     OmapRemove {
         /// Its key.
-        key: &'a [u8],
+        key: WriteData<'a>,
     },
     /// Removes the omap entries from `first` up to, not including, `last`.
     OmapRemoveRange {
         /// The first key.
-        first: &'a [u8],
+        first: WriteData<'a>,
         /// The key behind the last one.
-        last: &'a [u8],
+        last: WriteData<'a>,
     },
     /// Removes all omap entries and the header.
     OmapClear,
@@ -178,10 +198,10 @@ impl<'a> Transaction<'a> {
 
     /// An attribute as the pending changes leave it: `Some(Some(value))` set, `Some(None)` removed,
     /// `None` untouched.
-    pub fn pending_xattr(&self, object: KeyRef<'_>, attr: &[u8]) -> Option<Option<&'a [u8]>> {
+    pub fn pending_xattr(&self, object: KeyRef<'_>, attr: &[u8]) -> Option<Option<&[u8]>> {
         self.changes.iter().rev().filter(|(key, _)| *key == object).find_map(|(_, change)| match change {
-            Change::SetXattr { name, value } if *name == attr => Some(Some(*value)),
-            Change::RemoveXattr { name } if *name == attr => Some(None),
+            Change::SetXattr { name, value } if name.as_slice() == attr => Some(Some(value.as_slice())),
+            Change::RemoveXattr { name } if name.as_slice() == attr => Some(None),
             Change::Remove => Some(None),
             _ => None,
         })

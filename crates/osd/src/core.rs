@@ -16,9 +16,10 @@ use sepiola_messages::{
 use sepiola_msgr2::{MessageHeader, Payload};
 use sepiola_objectstore::{CollectionStats, KeyBuf, ObjectStore, StoreError, Transaction};
 use sepiola_osdmap::OsdMap;
-use sepiola_wire::{DecodeError, Epoch, OsdId, PgId, PoolId};
+use sepiola_wire::{DecodeError, Epoch, OsdId, PgId, PoolId, UTime};
 
 use crate::{
+    class::Caller,
     maps::{MapHistory, MapView},
     op::{Limits, Outputs},
     outgoing::{Outgoing, Refusal},
@@ -51,6 +52,8 @@ pub struct Osd {
     waiting: Mutex<Vec<Weak<Session>>>,
     // The newest epoch that some peer has.
     wanted: AtomicU32,
+    // The time, for class methods that ask.
+    clock: fn() -> UTime,
 }
 
 /// What became of a message.
@@ -111,7 +114,18 @@ impl Osd {
             changing: Mutex::new(()),
             waiting: Mutex::default(),
             wanted: AtomicU32::new(0),
+            clock: UTime::now,
         }
+    }
+
+    /// Sets the clock that class methods see: locks end by it.
+    pub fn with_clock(mut self, clock: fn() -> UTime) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    pub(crate) fn caller(&self, session: &Session) -> Caller {
+        Caller { name: session.peer.source, addr: session.peer.addr, clock: self.clock }
     }
 
     /// Totals over everything that the store holds.

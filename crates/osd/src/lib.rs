@@ -7,6 +7,7 @@
 
 mod beacon;
 mod boot;
+mod class;
 mod core;
 mod daemon;
 mod maps;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sepiola_cephx::caps::OsdAccess;
+use sepiola_cephx::caps::{ClassCall, OsdAccess};
 use sepiola_messages::osd_op::{OpCode, OpFlags, OsdOpRequest, RequestFlags};
 use sepiola_objectstore::{ObjectRef, Transaction};
 use sepiola_osdmap::PoolFlags;
 use sepiola_wire::{EVersion, Epoch, Errno, ReqId, SnapId, Tid};
 
 use crate::{
+    class::{self, Caller},
     core::{Osd, Scratch},
     maps::{MapView, PoolView},
     op::{self, Execution, Outputs, listing},
@@ -22,7 +23,10 @@ use crate::{
 /// What is decided before anything is executed.
 enum Admission {
     /// Go ahead.
-    Execute,
+    Execute {
+        /// Some op or method writes.
+        writes: bool,
+    },
     /// No answer: the client sends the request again when it has the newer map.
     Drop(&'static str),
     /// An error before execution.
@@ -56,12 +60,12 @@ impl Osd {
                 return Ok(());
             }
             Admission::Refuse(errno) => Verdict::early(errno),
-            Admission::Execute if is_pg_request(request) => {
+            Admission::Execute { .. } if is_pg_request(request) => {
                 listing::run(self, &view, pg, request, &mut scratch.outputs)
             }
-            Admission::Execute => {
-                let id = request_id(session, tid, request);
-                self.run_ops(pg, view.epoch(), id, request, shared, scratch)
+            Admission::Execute { writes } => {
+                let (id, caller) = (request_id(session, tid, request), self.caller(session));
+                self.run_ops(pg, view.epoch(), &Admitted { id, caller, writes }, request, shared, scratch)
             }
         };
         verdict.send(request, tid, view.epoch(), scratch, out)
@@ -77,11 +81,15 @@ impl Osd {
     ) -> Admission {
         use Admission::{Drop, Execute, Refuse};
         let limits = &self.config.limits;
-        let writes = request.has_write_op();
         if session.is_blocklisted(view) {
             return Refuse(Errno::ESHUTDOWN);
         }
-        if !may(session, pool, request) {
+        let calls = match class::calls(request) {
+            Ok(calls) => calls,
+            Err(errno) => return Refuse(errno),
+        };
+        let writes = request.has_write_op() || calls.iter().any(|call| call.method.access.write);
+        if !may(session, pool, request, &calls) {
             return Refuse(Errno::EPERM);
         }
         if request.flags.contains(RequestFlags::PARALLELEXEC) || request.raw_ops().len() > limits.max_ops {
@@ -92,7 +100,7 @@ impl Osd {
             return if understood { Drop("the pool's eio flag is set") } else { Refuse(Errno::EIO) };
         }
         if is_pg_request(request) {
-            return Execute;
+            return Execute { writes: false };
         }
         if request.oid.is_empty() {
             return Refuse(Errno::EINVAL);
@@ -117,11 +125,7 @@ impl Osd {
                 return if tries { Refuse(errno) } else { Drop("the pool or cluster is full") };
             }
         }
-        if request.codes().any(|code| code == OpCode::CALL) {
-            // No class can be loaded.
-            return Refuse(Errno::EPERM);
-        }
-        Execute
+        Execute { writes }
     }
 
     /// Runs the ops of a request on its object, and logs what they did.
@@ -129,11 +133,12 @@ impl Osd {
         &self,
         pg: &Arc<Pg>,
         epoch: Epoch,
-        id: ReqId,
+        admitted: &Admitted,
         request: &OsdOpRequest<'_>,
         shared: Option<&Bytes>,
         scratch: &mut Scratch,
     ) -> Verdict {
+        let Admitted { id, caller, writes } = *admitted;
         let Scratch { key, transaction, outputs, .. } = scratch;
         let object = key.set(ObjectRef {
             hash: request.hash,
@@ -143,14 +148,14 @@ impl Osd {
             // There are no clones, so every snapshot that can be asked for is the head.
             snap: SnapId::HEAD,
         });
-        let writes = request.has_write_op();
         let mut state = pg.lock();
         if writes && let Some(outcome) = state.dups.find(&id) {
             return Verdict::duplicate(outcome, request, outputs);
         }
         let reused = std::mem::replace(transaction, Transaction::new(pg.id()));
-        let started =
-            Execution::start(&*self.store, object, reused.recycle(pg.id()), &self.config.limits, outputs);
+        let transaction_memory = reused.recycle(pg.id());
+        let limits = &self.config.limits;
+        let started = Execution::start(&*self.store, object, transaction_memory, limits, caller, outputs);
         let mut x = match started {
             Ok(x) => x.with_mtime(request.mtime).with_shared(shared),
             // The pool was deleted while the request was on its way here.
@@ -174,7 +179,9 @@ impl Osd {
         let written = x.written;
         let (verdict, left) = match outcome {
             Err(result) => {
-                let verdict = failed(&mut state, epoch, id, result, object_version, writes, x.out);
+                let returns = request.flags.contains(RequestFlags::RETURNVEC);
+                let logged = writes.then_some(Logged { epoch, id, with_outputs: returns });
+                let verdict = failed(&mut state, logged, result, object_version, x.out);
                 (verdict, x.abandon())
             }
             Ok(result) if !x.has_changes() => {
@@ -258,6 +265,13 @@ fn find_pg<'v>(
     Ok((pool, pg))
 }
 
+/// What is known of a request that may be executed.
+struct Admitted {
+    id: ReqId,
+    caller: Caller,
+    writes: bool,
+}
+
 /// True for operations on a pg: listing.
 fn is_pg_request(request: &OsdOpRequest<'_>) -> bool {
     request.codes().next().is_some_and(OpCode::is_pg)
@@ -270,12 +284,22 @@ fn request_id(session: &Session, tid: Tid, request: &OsdOpRequest<'_>) -> ReqId 
 }
 
 /// Whether the session's capabilities cover the request.
-fn may(session: &Session, pool: &PoolView, request: &OsdOpRequest<'_>) -> bool {
+fn may(session: &Session, pool: &PoolView, request: &OsdOpRequest<'_>, calls: &[class::Found]) -> bool {
     let caps = &session.peer.caps;
     if caps.is_allow_all() {
         return true;
     }
-    // Calls are judged by their class, which is refused later; the object they work on needs nothing here.
+    // Calls are judged by what their methods declare; every class may be called without a grant of its own.
+    let classes: Vec<ClassCall<'_>> = calls
+        .iter()
+        .map(|call| ClassCall {
+            class: call.class,
+            method: call.method.name,
+            read: call.method.access.read,
+            write: call.method.access.write,
+            allow_listed: true,
+        })
+        .collect();
     let plain = || request.codes().filter(|code| *code != OpCode::CALL);
     caps.allows_osd(&OsdAccess {
         pool_name: &pool.name,
@@ -284,7 +308,7 @@ fn may(session: &Session, pool: &PoolView, request: &OsdOpRequest<'_>) -> bool {
         object: request.oid,
         read: plain().any(OpCode::is_read),
         write: plain().any(OpCode::is_write),
-        classes: &[],
+        classes: &classes,
         addr: session.peer.addr.socket.map(|socket| socket.ip()),
     })
 }
@@ -321,7 +345,10 @@ fn run_all<'a>(x: &mut Execution<'a, '_>, request: &OsdOpRequest<'a>) -> Result<
                 result = value;
             }
             Err(failure) => {
-                x.out.discard();
+                // A method may explain its failure in its output.
+                if op.code != OpCode::CALL {
+                    x.out.discard();
+                }
                 x.out.finish(failure.0);
                 if !op.flags.contains(OpFlags::FAILOK) {
                     return Err(failure.0);
@@ -348,27 +375,37 @@ fn log(
     at
 }
 
-fn failed(
-    state: &mut PgState,
+/// How a write that failed is remembered, so that a duplicate fails likewise.
+struct Logged {
     epoch: Epoch,
     id: ReqId,
+    with_outputs: bool,
+}
+
+/// The answer to a message that failed. What its ops returned up to then goes along, also what a method
+/// returned with its error.
+fn failed(
+    state: &mut PgState,
+    logged: Option<Logged>,
     result: i32,
     object_version: u64,
-    writes: bool,
     out: &mut Outputs,
 ) -> Verdict {
     let missing = result == Errno::ENOENT.to_wire();
     let before = state.last_update;
-    let at = if writes {
-        let values = out.ops().iter().map(|op| (op.rval, Bytes::new())).collect();
-        log(state, epoch, id, 0, result, values)
-    } else {
-        EVersion::default()
+    let at = match &logged {
+        Some(Logged { epoch, id, with_outputs }) => {
+            let mut returns = out.to_returns();
+            if !with_outputs {
+                returns.iter_mut().for_each(|(_, output)| *output = Bytes::new());
+            }
+            log(state, *epoch, *id, 0, result, returns)
+        }
+        None => EVersion::default(),
     };
-    out.drop_data();
     let versions = if missing {
         Versions { replay: at, bad_replay: before, user: state.last_user_version }
-    } else if writes {
+    } else if logged.is_some() {
         Versions::new(at, object_version)
     } else {
         Versions::default()

@@ -370,7 +370,7 @@ fn what_is_not_there_yet_says_so() {
     let context = Request::on("x", [OpSpec::append("y")])
         .with(|head| (head.snap_seq, head.snaps) = (SnapId(5), vec![SnapId(5), SnapId(3)]));
     assert_eq!(client.call(&osd, &context).result, unsupported, "a clone would be needed");
-    assert_eq!(client.run(&osd, "x", [OpSpec::call("rbd", "x", b"")]).result, Errno::EPERM.to_wire());
+    assert_eq!(client.run(&osd, "x", [OpSpec::call("rgw", "x", b"")]).result, Errno::EPERM.to_wire());
 }
 
 #[test]

@@ -46,6 +46,7 @@ errnos! {
     ENOTEMPTY = 39, "Directory not empty";
     ENODATA = 61, "No data available";
     EPROTO = 71, "Protocol error";
+    EBADMSG = 74, "Bad message";
     EOVERFLOW = 75, "Value too large for defined data type";
     EOLDSNAPC = 85, "Interrupted system call should be restarted";
     EMSGSIZE = 90, "Message too long";

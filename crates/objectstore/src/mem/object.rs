@@ -6,7 +6,7 @@ use std::ops::Bound;
 use bytes::Bytes;
 
 use super::data::Data;
-use crate::{Change, CollectionStats, ObjectInfo, ObjectStat, OmapPage, OmapQuery};
+use crate::{Change, CollectionStats, ObjectInfo, ObjectStat, OmapPage, OmapQuery, WriteData};
 
 #[derive(Debug, Default)]
 pub(super) struct Object {
@@ -52,8 +52,8 @@ impl Object {
                 stats.bytes += self.data.size();
             }
             Change::SetXattr { name, value } => set(&mut self.xattrs, name, value),
-            Change::RemoveXattr { name } => drop(self.xattrs.remove(name)),
-            Change::OmapSetHeader(header) => self.omap_header = Bytes::copy_from_slice(header),
+            Change::RemoveXattr { name } => drop(self.xattrs.remove(name.as_slice())),
+            Change::OmapSetHeader(header) => self.omap_header = header.into_bytes(),
             Change::OmapSet { .. }
             | Change::OmapRemove { .. }
             | Change::OmapRemoveRange { .. }
@@ -70,14 +70,15 @@ impl Object {
     fn change_omap(&mut self, change: Change<'_>) {
         match change {
             Change::OmapSet { key, value } => {
-                if let Some(former) = self.omap.get(key) {
+                if let Some(former) = self.omap.get(key.as_slice()) {
                     self.omap_bytes -= (key.len() + former.len()) as u64;
                 }
                 self.omap_bytes += (key.len() + value.len()) as u64;
                 set(&mut self.omap, key, value);
             }
-            Change::OmapRemove { key } => self.omap_remove(key),
+            Change::OmapRemove { key } => self.omap_remove(key.as_slice()),
             Change::OmapRemoveRange { first, last } => {
+                let (first, last) = (first.as_slice(), last.as_slice());
                 if first >= last {
                     return;
                 }
@@ -126,10 +127,9 @@ impl Object {
     }
 }
 
-fn set(map: &mut BTreeMap<Bytes, Bytes>, name: &[u8], value: &[u8]) {
-    let value = Bytes::copy_from_slice(value);
-    match map.get_mut(name) {
-        Some(former) => *former = value,
-        None => drop(map.insert(Bytes::copy_from_slice(name), value)),
+fn set(map: &mut BTreeMap<Bytes, Bytes>, name: WriteData<'_>, value: WriteData<'_>) {
+    match map.get_mut(name.as_slice()) {
+        Some(former) => *former = value.into_bytes(),
+        None => drop(map.insert(name.into_bytes(), value.into_bytes())),
     }
 }

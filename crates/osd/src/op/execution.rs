@@ -9,6 +9,7 @@ use sepiola_objectstore::{
 use sepiola_wire::{Errno, PgId, UTime};
 
 use super::{Failure, Limits, Outputs};
+use crate::class::Caller;
 
 /// Data above this size is kept in the buffer that it arrived in.
 const KEEP_ABOVE: usize = 64 << 10;
@@ -22,6 +23,8 @@ pub(crate) struct Execution<'a, 'o> {
     pub limits: &'a Limits,
     /// The message's time stamp, zero if the client gave none.
     pub mtime: UTime,
+    /// Who sent the message.
+    pub caller: Caller,
     /// The message's data, if it arrived in a buffer of its own.
     shared: Option<&'a Bytes>,
     before: Option<ObjectStat>,
@@ -43,6 +46,7 @@ impl<'a, 'o> Execution<'a, 'o> {
         object: KeyRef<'a>,
         transaction: Transaction<'a>,
         limits: &'a Limits,
+        caller: Caller,
         out: &'o mut Outputs,
     ) -> Result<Self, StoreError> {
         let collection = transaction.collection();
@@ -54,6 +58,7 @@ impl<'a, 'o> Execution<'a, 'o> {
             object,
             limits,
             mtime: UTime::ZERO,
+            caller,
             shared: None,
             before,
             exists: before.is_some(),
@@ -157,15 +162,22 @@ impl<'a, 'o> Execution<'a, 'o> {
         if total > self.limits.max_reply as u64 { Err(Errno::EMSGSIZE.into()) } else { Ok(()) }
     }
 
-    /// Overlays attributes that the message has changed so far.
-    pub fn apply_pending_xattrs(&self, attributes: &mut BTreeMap<Bytes, Bytes>) {
+    /// All attributes at this point of the message.
+    pub fn xattrs(&self) -> Result<BTreeMap<Bytes, Bytes>, Failure> {
+        let stored = self.stored(|store, pg, object| store.xattrs(pg, object))?;
+        let mut all = stored.into_iter().collect();
+        self.apply_pending_xattrs(&mut all);
+        Ok(all)
+    }
+
+    fn apply_pending_xattrs(&self, attributes: &mut BTreeMap<Bytes, Bytes>) {
         for (_, change) in self.transaction.changes() {
             match change {
                 Change::Remove => attributes.clear(),
                 Change::SetXattr { name, value } => {
-                    attributes.insert(Bytes::copy_from_slice(name), Bytes::copy_from_slice(value));
+                    attributes.insert(name.to_bytes(), value.to_bytes());
                 }
-                Change::RemoveXattr { name } => drop(attributes.remove(*name)),
+                Change::RemoveXattr { name } => drop(attributes.remove(name.as_slice())),
                 _ => {}
             }
         }

@@ -29,6 +29,8 @@ mod zero;
 use sepiola_messages::osd_op::{OpCode, OpRef};
 use sepiola_wire::Errno;
 
+use crate::class;
+
 pub(crate) use execution::{Execution, store_failure};
 pub use limits::Limits;
 pub(crate) use outputs::Outputs;
@@ -79,6 +81,7 @@ pub(crate) fn run<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
         OpCode::OMAP_CLEAR => omap_write::clear(x),
         OpCode::OMAP_RM_KEYS => omap_write::remove_keys(x, op),
         OpCode::OMAP_RM_RANGE => omap_write::remove_range(x, op),
+        OpCode::CALL => class::run(x, op),
         // Watches, snapshots, copies, caching and whatever else exists: an answer, never silence.
         _ => Err(Errno::EOPNOTSUPP.into()),
     }

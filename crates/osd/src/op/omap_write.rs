@@ -10,14 +10,14 @@ pub(super) fn set<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
     // Creates the object even if there is nothing to set.
     x.change(Change::Touch);
     for (key, value) in entries {
-        x.change(Change::OmapSet { key, value });
+        x.change(Change::OmapSet { key: key.into(), value: value.into() });
         x.written += value.len() as u64;
     }
     Ok(0)
 }
 
 pub(super) fn set_header<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
-    x.change(Change::OmapSetHeader(op.input));
+    x.change(Change::OmapSetHeader(op.input.into()));
     Ok(0)
 }
 
@@ -33,7 +33,7 @@ pub(super) fn remove_keys<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpRe
     let keys = input::omap_keys(op).map_err(invalid)?;
     x.change(Change::Touch);
     for key in keys {
-        x.change(Change::OmapRemove { key });
+        x.change(Change::OmapRemove { key: key.into() });
     }
     Ok(0)
 }
@@ -42,6 +42,6 @@ pub(super) fn remove_keys<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpRe
 pub(super) fn remove_range<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
     x.require()?;
     let (first, last) = input::omap_rm_range(op).map_err(invalid)?;
-    x.change(Change::OmapRemoveRange { first, last });
+    x.change(Change::OmapRemoveRange { first: first.into(), last: last.into() });
     Ok(0)
 }

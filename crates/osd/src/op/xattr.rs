@@ -1,8 +1,5 @@
 //! Extended attributes.
 
-use std::collections::BTreeMap;
-
-use bytes::Bytes;
 use sepiola_messages::osd_op::OpRef;
 use sepiola_objectstore::Change;
 use sepiola_wire::{Errno, Put};
@@ -33,9 +30,7 @@ pub(super) fn get<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
 
 pub(super) fn get_all(x: &mut Execution<'_, '_>) -> OpResult {
     x.require()?;
-    let stored = x.stored(|store, pg, object| store.xattrs(pg, object))?;
-    let mut all: BTreeMap<Bytes, Bytes> = stored.into_iter().collect();
-    x.apply_pending_xattrs(&mut all);
+    let all = x.xattrs()?;
     x.reserve_output(all.iter().map(|(name, value)| (name.len() + value.len() + 8) as u64).sum())?;
     x.out.encode(|out| {
         out.put_len(all.len());
@@ -50,7 +45,7 @@ pub(super) fn get_all(x: &mut Execution<'_, '_>) -> OpResult {
 pub(super) fn set<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
     let (name, rest) = name_and_value(x, op)?;
     let value = rest.get(..op.args.xattr().value_len as usize).ok_or(Errno::EINVAL)?;
-    x.change(Change::SetXattr { name, value });
+    x.change(Change::SetXattr { name: name.into(), value: value.into() });
     x.written += value.len() as u64;
     Ok(0)
 }
@@ -59,6 +54,6 @@ pub(super) fn set<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
 pub(super) fn remove<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
     let (name, _) = name_and_value(x, op)?;
     x.require()?;
-    x.change(Change::RemoveXattr { name });
+    x.change(Change::RemoveXattr { name: name.into() });
     Ok(0)
 }

@@ -2,7 +2,6 @@
 
 use sepiola_messages::osd_op::OpRef;
 use sepiola_objectstore::Change;
-use sepiola_wire::Errno;
 
 use super::{Execution, OpResult};
 
@@ -10,7 +9,7 @@ use super::{Execution, OpResult};
 pub(super) fn zero<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
     let extent = op.args.extent();
     if extent.length == 0 {
-        return Err(Errno::EINVAL.into());
+        return Ok(0);
     }
     x.limits.check_range(extent.offset, extent.length)?;
     if !x.exists() || extent.offset >= x.size() {
