@@ -68,3 +68,49 @@ impl Backoffs {
         self.0.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sepiola_messages::BackoffOp;
+    use sepiola_wire::{Epoch, PoolId, SpgId};
+
+    use super::*;
+
+    const PG: PgId = PgId::new(PoolId(1), 0);
+
+    fn object(name: &'static str) -> HObject {
+        HObject { oid: name.into(), pool: PoolId(1), ..HObject::min() }
+    }
+
+    fn block(id: u64, begin: &'static str, end: &'static str) -> OsdBackoff {
+        OsdBackoff {
+            spg: SpgId::replicated(PG),
+            map_epoch: Epoch(1),
+            op: BackoffOp::Block,
+            id,
+            begin: object(begin),
+            end: object(end),
+        }
+    }
+
+    #[test]
+    fn a_range_has_its_begin_but_not_its_end_and_a_point_is_one_object() {
+        let mut backoffs = Backoffs::default();
+        backoffs.block(&block(1, "b", "d")).unwrap();
+        backoffs.block(&block(2, "x", "x")).unwrap();
+        let covered = ["a", "b", "c", "d", "x", "y"].map(|name| backoffs.covers(PG, &object(name)));
+        assert_eq!(covered, [false, true, true, false, true, false]);
+        assert!(!backoffs.covers(PgId::new(PoolId(1), 1), &object("b")), "another pg");
+    }
+
+    #[test]
+    fn each_is_lifted_by_its_own_number() {
+        let mut backoffs = Backoffs::default();
+        backoffs.block(&block(1, "a", "z")).unwrap();
+        backoffs.block(&block(2, "b", "c")).unwrap();
+        assert!(backoffs.unblock(1) && !backoffs.unblock(1));
+        assert!(backoffs.covers(PG, &object("b")) && !backoffs.covers(PG, &object("d")));
+        backoffs.clear();
+        assert!(backoffs.is_empty());
+    }
+}

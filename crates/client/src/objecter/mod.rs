@@ -140,9 +140,6 @@ impl Objecter {
         let mut op = inner.new_op(request, started, deadline);
         let mut completion = Completion::new(&self.0, op.clone(), share);
         loop {
-            if inner.stopped.is_raised() {
-                return Err(Error::ShutDown);
-            }
             self.0.submit(&op);
             let reply = completion.result().await?;
             // Only a read may be asked for again under a new number: the OSD would not know a write again.
@@ -198,6 +195,11 @@ impl Inner {
     fn submit(self: &Arc<Self>, op: &Arc<Op>) {
         {
             let placement = self.placement.read();
+            // Raised before the sessions end, so that nothing is placed that nobody would end.
+            if self.stopped.is_raised() {
+                op.complete(Err(Error::ShutDown));
+                return;
+            }
             let location = locate(&placement.map, &op.lock().head, op.writes);
             match location {
                 Location::At(place) => {
@@ -218,6 +220,10 @@ impl Inner {
 
     /// As [`Inner::submit`], with the right to open sessions.
     fn place(self: &Arc<Self>, placement: &mut Placement, op: &Arc<Op>) {
+        if self.stopped.is_raised() {
+            op.complete(Err(Error::ShutDown));
+            return;
+        }
         let location = locate(&placement.map, &op.lock().head, op.writes);
         let elsewhere = match location {
             Location::At(place) => match self.session(placement, &place) {
@@ -284,10 +290,13 @@ impl Inner {
 
     fn shut_down(&self) {
         self.stop.raise();
-        let mut ops: Vec<_> = std::mem::take(&mut *self.parked.lock()).into_values().collect();
-        let sessions = std::mem::take(&mut self.placement.write().sessions);
-        for session in sessions.into_values() {
-            ops.extend(session.end());
+        let mut ops = Vec::new();
+        {
+            let mut placement = self.placement.write();
+            ops.extend(std::mem::take(&mut *self.parked.lock()).into_values());
+            for session in std::mem::take(&mut placement.sessions).into_values() {
+                ops.extend(session.end());
+            }
         }
         for op in ops {
             op.complete(Err(Error::ShutDown));

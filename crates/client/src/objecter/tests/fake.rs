@@ -130,6 +130,12 @@ impl FakeOsd {
         }
     }
 
+    /// Answers the operation that arrived first of those held.
+    pub(super) fn release_first(&self) {
+        let Held { outbox, message } = self.held.lock().remove(0);
+        outbox.push(message).unwrap();
+    }
+
     /// Waits until so many operations have arrived in all.
     pub(super) async fn arrived(&self, count: usize) -> Vec<Seen> {
         self.arrivals.subscribe().wait_for(|n| *n >= count).await.unwrap();

@@ -227,6 +227,24 @@ async fn a_sent_operation_is_sent_again_when_a_pause_ends() {
 }
 
 #[tokio::test]
+async fn only_the_answer_to_the_last_attempt_counts() {
+    let cluster = Cluster::start();
+    let osd = &cluster.osds[0];
+    osd.set(Mode::Hold);
+    let call = cluster.spawn(read("obj"));
+    osd.arrived(1).await;
+    cluster.set_flags(MapFlags::PAUSERD);
+    cluster.settle().await;
+    cluster.set_flags(MapFlags::NONE);
+    osd.arrived(2).await;
+    osd.release_first();
+    linger().await;
+    assert!(!call.is_finished());
+    osd.release_first();
+    call.await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_full_cluster_takes_deletes_only() {
     let cluster = Cluster::start();
     cluster.set_flags(MapFlags::FULL);
