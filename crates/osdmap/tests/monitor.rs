@@ -1,7 +1,9 @@
 //! What a monitor does with maps: make the first one, publish changes, and never lose an OSD's history.
 
 use sepiola_osdmap::{
-    ApplyError, CANONICAL_FEATURES, CrushMap, Incremental, OsdBoot, OsdMap, Pool, WEIGHT_IN,
+    ApplyError, CANONICAL_FEATURES, CrushMap, Incremental, OsdBoot, OsdMap, OsdState, OsdXInfo, Pool,
+    WEIGHT_IN,
+    crush::{ChooseArg, ChooseArgs},
 };
 use sepiola_wire::{EntityAddr, EntityAddrVec, Epoch, OsdId, PgId, PoolId, UTime, Uuid};
 
@@ -183,6 +185,77 @@ fn an_epoch_that_moves_nothing_keeps_the_places_it_knows() {
     assert_eq!(edited.pg_to_up_acting(pg).up.len(), 1);
     let reweighted = publish(&next, |inc| inc.set_weight(next.pg_to_up_acting(pg).up[0], 0));
     assert_eq!(reweighted.pg_to_up_acting(pg).up.len(), 1);
+}
+
+/// Each kind of override on its own, after the places were looked up: what was computed before must not
+/// outlive it.
+#[test]
+fn every_override_alone_moves_a_pg_that_was_looked_up_before() {
+    type Change = fn(&mut Incremental, PgId, [OsdId; 3]);
+    let changes: [(&str, Change); 9] = [
+        ("pg_temp", |inc, pg, [a, b, _]| _ = inc.new_pg_temp.insert(pg, vec![b, a])),
+        ("primary_temp", |inc, pg, [_, b, _]| _ = inc.new_primary_temp.insert(pg, b)),
+        ("upmap", |inc, pg, [a, _, c]| _ = inc.new_pg_upmap.insert(pg, vec![c, a])),
+        ("upmap items", |inc, pg, [a, _, c]| _ = inc.new_pg_upmap_items.insert(pg, vec![(a, c)])),
+        ("upmap primary", |inc, pg, [_, b, _]| _ = inc.new_pg_upmap_primaries.insert(pg, b)),
+        ("affinity", |inc, _, [a, ..]| _ = inc.new_primary_affinity.insert(a, 0)),
+        ("weight", |inc, _, [a, ..]| inc.set_weight(a, 0)),
+        ("state", |inc, _, [a, ..]| _ = inc.new_state.insert(a, 0)),
+        ("CRUSH", |inc, _, [a, ..]| {
+            let mut crush = cluster(3).crush().clone();
+            crush.set_device(a.0, 0, "h0").unwrap();
+            inc.set_crush(&crush);
+        }),
+    ];
+    let map = cluster(3);
+    let pg = PgId::new(PoolId(1), 3);
+    let before = map.pg_to_up_acting(pg).clone();
+    let third = (0..3).map(OsdId).find(|osd| !before.up.contains(osd)).unwrap();
+    for (name, change) in changes {
+        let mut inc = map.next_incremental(UTime::from_secs(200));
+        change(&mut inc, pg, [before.up[0], before.up[1], third]);
+        let next = map.apply(&inc).unwrap();
+        assert_ne!(*next.pg_to_up_acting(pg), before, "{name}");
+        assert_eq!(*map.pg_to_up_acting(pg), before);
+    }
+}
+
+#[test]
+fn a_weight_that_is_set_forgets_the_one_before_an_automatic_out() {
+    let map = cluster(1);
+    let out = publish(&map, |inc| {
+        let xinfo = OsdXInfo { old_weight: 77, ..map.osd(OsdId(0)).unwrap().xinfo };
+        inc.new_xinfo.insert(OsdId(0), xinfo);
+        inc.new_state.insert(OsdId(0), OsdState::AUTOOUT.0);
+        inc.set_weight(OsdId(0), 0);
+    });
+    let osd = out.osd(OsdId(0)).unwrap();
+    assert_eq!((osd.xinfo.old_weight, osd.state.has(OsdState::AUTOOUT)), (77, true));
+    let back = publish(&out, |inc| inc.set_weight(OsdId(0), WEIGHT_IN));
+    let osd = back.osd(OsdId(0)).unwrap();
+    assert_eq!((osd.xinfo.old_weight, osd.state.has(OsdState::AUTOOUT)), (0, false));
+}
+
+/// A pool's own weight set wins over the default one, which wins over the buckets' weights.
+#[test]
+fn weight_sets_apply_to_their_pool_or_to_all() {
+    let map = cluster(3);
+    let host = map.crush().item_by_name("h0").unwrap();
+    let only = |osd: usize| {
+        let mut weights = vec![0; 3];
+        weights[osd] = WEIGHT_IN;
+        let arg = ChooseArg { weight_set: vec![weights], ids: vec![] };
+        ChooseArgs([((-1 - host) as u32, arg)].into())
+    };
+    let with = |sets: &[(i64, usize)]| {
+        let mut crush = map.crush().clone();
+        crush.choose_args = sets.iter().map(|(pool, osd)| (*pool, only(*osd))).collect();
+        let map = publish(&map, |inc| inc.set_crush(&crush));
+        (0..8).map(|ps| map.pg_to_up_acting(PgId::new(PoolId(1), ps)).up_primary.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(with(&[(-1, 2)]), [OsdId(2); 8]);
+    assert_eq!(with(&[(-1, 2), (1, 0)]), [OsdId(0); 8]);
+    assert_ne!(with(&[(7, 2)]), [OsdId(2); 8]);
 }
 
 #[test]
