@@ -1,10 +1,15 @@
 //! `CEPH_ARGS` and `--option value` on the command line.
 
-use crate::conf_file::normalise;
-use crate::options::{OptionKind, option_info};
+use std::fmt;
+
+use crate::{
+    conf_file::option_name,
+    options::{OptionKind, option_info},
+    value::parse_bool,
+};
 
 /// Arguments after options of ceph.conf were taken out of them.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Default, PartialEq, Eq)]
 pub struct SplitArgs {
     /// Options by name, in order.
     pub options: Vec<(String, String)>,
@@ -12,8 +17,16 @@ pub struct SplitArgs {
     pub rest: Vec<String>,
 }
 
-/// Takes `--name value`, `--name=value` and bare boolean `--name`/`--no-name` out of `args` where `name` is
-/// an option of [`crate::OPTIONS`]; leaves the rest for the program's own parser.
+impl fmt::Debug for SplitArgs {
+    /// Names of options without values: one of them may be a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.options.iter().map(|(name, _)| name).collect();
+        f.debug_struct("SplitArgs").field("options", &names).field("rest", &self.rest).finish()
+    }
+}
+
+/// Takes `--name value`, `--name=value` and a bare boolean `--name` out of `args` where `name` is an option
+/// of [`crate::OPTIONS`]; leaves the rest for the program's own parser.
 pub fn split_ceph_args(args: impl IntoIterator<Item = String>) -> SplitArgs {
     let mut split = SplitArgs::default();
     let mut args = args.into_iter().peekable();
@@ -28,8 +41,8 @@ pub fn split_ceph_args(args: impl IntoIterator<Item = String>) -> SplitArgs {
             continue;
         };
         let (name, inline) = match flag.split_once('=') {
-            Some((name, value)) => (normalise(name), Some(value.to_owned())),
-            None => (normalise(flag), None),
+            Some((name, value)) => (option_name(name), Some(value.to_owned())),
+            None => (option_name(flag), None),
         };
         // These are flags of every tool, parsed with its own.
         let own = matches!(name.as_str(), "keyring" | "host");
@@ -38,7 +51,7 @@ pub fn split_ceph_args(args: impl IntoIterator<Item = String>) -> SplitArgs {
                 let value = match inline {
                     Some(value) => value,
                     None if info.kind == OptionKind::Bool => {
-                        match args.next_if(|v| crate::value::parse_bool(v).is_some()) {
+                        match args.next_if(|v| parse_bool(v).is_some()) {
                             Some(value) => value,
                             None => "true".to_owned(),
                         }

@@ -10,18 +10,13 @@ pub struct ConfFile {
     sections: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// Why a ceph.conf could not be read.
+/// Why a ceph.conf could not be read. Does not name the file, which its reader knows.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfFileError {
     /// The file is missing or unreadable.
-    #[error("cannot read {path}: {source}")]
-    Read {
-        /// The file.
-        path: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error("cannot be read: {0}")]
+    Read(#[source] std::io::Error),
     /// A line is neither a section, an option nor a comment.
     #[error("line {line}: {reason}")]
     Syntax {
@@ -32,20 +27,24 @@ pub enum ConfFileError {
     },
 }
 
-/// Option names: spaces, dashes and underscores are the same, case matters.
-pub(crate) fn normalise(name: &str) -> String {
+/// An option's name in its underscore form: spaces, dashes and underscores are the same, case matters.
+pub fn option_name(name: &str) -> String {
     name.split([' ', '\t', '_', '-']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
 }
 
 impl ConfFile {
     /// Reads and parses a file.
+    ///
+    /// # Errors
+    /// [`ConfFileError`], with the line for text that is none.
     pub fn load(path: &Path) -> Result<Self, ConfFileError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfFileError::Read { path: path.display().to_string(), source })?;
-        Self::parse(&text)
+        Self::parse(&std::fs::read_to_string(path).map_err(ConfFileError::Read)?)
     }
 
     /// Parses a file's text. Later lines win over earlier ones, in the same or a repeated section.
+    ///
+    /// # Errors
+    /// [`ConfFileError::Syntax`].
     pub fn parse(text: &str) -> Result<Self, ConfFileError> {
         let mut file = ConfFile::default();
         let mut section: Option<String> = None;
@@ -70,7 +69,7 @@ impl ConfFile {
             }
             let (name, value) = line.split_once('=').ok_or_else(|| syntax("expected `option = value`"))?;
             let section = section.as_ref().ok_or_else(|| syntax("an option before the first section"))?;
-            let name = normalise(name);
+            let name = option_name(name);
             if name.is_empty() {
                 return Err(syntax("an option needs a name"));
             }

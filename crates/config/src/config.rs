@@ -1,17 +1,22 @@
 //! The stack of layers.
 
-use std::{collections::BTreeMap, path::Path, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use sepiola_wire::EntityName;
 use thiserror::Error;
 
 use crate::{
-    conf_file::{ConfFile, ConfFileError, normalise},
+    conf_file::{ConfFile, ConfFileError, option_name},
     keyring_path::keyring_candidates,
     metavariables::{expand, hostname},
     mon_host::{MonEndpoint, ParseMonHostError, parse_mon_host},
     options::option_info,
-    value,
+    units, value,
 };
 
 /// Where a value comes from; a later layer wins.
@@ -63,7 +68,7 @@ pub enum ConfigError {
 }
 
 /// The configuration of one process, for one entity.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Config {
     name: EntityName,
     cluster: String,
@@ -82,6 +87,9 @@ impl Config {
     }
 
     /// Adds a file. Sections apply from general to specific: `global`, the type, `type.id`; later wins.
+    ///
+    /// # Errors
+    /// [`ConfigError::File`].
     pub fn load_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let file = ConfFile::load(path)
             .map_err(|source| ConfigError::File { path: path.display().to_string(), source })?;
@@ -120,12 +128,7 @@ impl Config {
 
     /// Sets one option in a layer.
     pub fn set(&mut self, layer: Layer, option: &str, value: impl Into<String>) {
-        self.layers[layer as usize].insert(normalise(option), value.into());
-    }
-
-    /// Replaces what the monitors said.
-    pub fn set_monitor_layer(&mut self, options: BTreeMap<String, String>) {
-        self.layers[Layer::Monitor as usize] = options;
+        self.layers[layer as usize].insert(option_name(option), value.into());
     }
 
     fn raw(&self, option: &str) -> Option<&str> {
@@ -138,7 +141,7 @@ impl Config {
 
     /// The value of an option with its metavariables replaced; `None` if it is neither set nor known.
     pub fn get(&self, option: &str) -> Option<String> {
-        self.get_nested(&normalise(option), 0)
+        self.get_nested(&option_name(option), 0)
     }
 
     fn get_nested(&self, option: &str, depth: usize) -> Option<String> {
@@ -167,13 +170,16 @@ impl Config {
     }
 
     /// A switch.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`], as of every typed option.
     pub fn bool(&self, option: &str) -> Result<bool, ConfigError> {
         self.typed(option, value::parse_bool, "true or false")
     }
 
     /// A count or a size in bytes.
     pub fn u64(&self, option: &str) -> Result<u64, ConfigError> {
-        self.typed(option, value::parse_u64, "a number")
+        self.typed(option, units::parse_size, "a number")
     }
 
     /// A time span.
@@ -187,6 +193,9 @@ impl Config {
     }
 
     /// The monitors.
+    ///
+    /// # Errors
+    /// [`ConfigError::NoMonitors`] if none are configured, [`ConfigError::MonHost`] if the text is no address.
     pub fn mon_host(&self) -> Result<Vec<MonEndpoint>, ConfigError> {
         let text = self.text("mon_host").ok_or(ConfigError::NoMonitors)?;
         Ok(parse_mon_host(&text)?)
@@ -207,12 +216,17 @@ impl Config {
     }
 
     /// Options that are set but that Sepiola does not know, for one note at start.
-    pub fn unknown(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.layers.iter().flat_map(|l| l.keys()).filter(|n| option_info(n).is_none()).cloned().collect();
-        names.sort();
-        names.dedup();
-        names
+    pub fn unknown(&self) -> BTreeSet<&str> {
+        let set = self.layers.iter().flat_map(BTreeMap::keys).map(String::as_str);
+        set.filter(|name| option_info(name).is_none()).collect()
+    }
+}
+
+impl fmt::Debug for Config {
+    /// Names of what is set, without values: one of them may be a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set: BTreeSet<&String> = self.layers.iter().flat_map(BTreeMap::keys).collect();
+        f.debug_struct("Config").field("name", &self.name).field("set", &set).finish_non_exhaustive()
     }
 }
 
@@ -253,7 +267,10 @@ mod tests {
 
     #[test]
     fn unknown_options_are_kept_and_named() {
-        assert_eq!(config().unknown(), ["run_dir", "shiny"]);
+        let mut config = config();
+        config.set(Layer::CommandLine, "key", "a secret");
+        assert_eq!(config.unknown(), BTreeSet::from(["run_dir", "shiny"]));
+        assert!(!format!("{config:?}").contains("a secret"));
     }
 
     #[test]

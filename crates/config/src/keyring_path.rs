@@ -4,6 +4,6 @@ use std::path::PathBuf;
 
 /// The candidates of a `keyring` option: a comma, semicolon or blank separated list; the first file that
 /// exists wins.
-pub fn keyring_candidates(option: &str) -> Vec<PathBuf> {
+pub(crate) fn keyring_candidates(option: &str) -> Vec<PathBuf> {
     option.split([',', ';', ' ']).filter(|p| !p.is_empty()).map(PathBuf::from).collect()
 }

@@ -13,11 +13,12 @@ mod keyring_path;
 mod metavariables;
 mod mon_host;
 mod options;
+pub mod units;
 mod value;
 
 pub use args::{SplitArgs, split_ceph_args};
-pub use conf_file::{ConfFile, ConfFileError};
+pub use conf_file::{ConfFile, ConfFileError, option_name};
 pub use config::{Config, ConfigError, Layer};
-pub use keyring_path::keyring_candidates;
 pub use mon_host::{MonEndpoint, ParseMonHostError, parse_mon_host};
 pub use options::{OPTIONS, OptionInfo, OptionKind, option_info};
+pub use value::parse_bool;

@@ -1,29 +1,14 @@
-//! Option values as numbers, durations and switches, in the spellings that Ceph takes.
+//! Option values as switches and durations, in the spellings that Ceph takes.
 
 use std::time::Duration;
 
-pub(crate) fn parse_bool(text: &str) -> Option<bool> {
+/// A switch: true, yes, on or 1, false, no, off or 0, in any case.
+pub fn parse_bool(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
         "false" | "no" | "off" | "0" => Some(false),
         _ => None,
     }
-}
-
-/// A count or size: an integer with an optional K, M, G or T (and `i`, `B`), powers of 1024.
-pub(crate) fn parse_u64(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let shift = match text[digits..].trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "ki" | "kb" | "kib" => 10,
-        "m" | "mi" | "mb" | "mib" => 20,
-        "g" | "gi" | "gb" | "gib" => 30,
-        "t" | "ti" | "tb" | "tib" => 40,
-        _ => return None,
-    };
-    number.checked_mul(1 << shift)
 }
 
 /// Seconds, whole or fractional, with an optional s, m, h or d.
@@ -50,8 +35,6 @@ mod tests {
     fn spellings() {
         assert_eq!(parse_bool("Yes"), Some(true));
         assert_eq!(parse_bool("2"), None);
-        assert_eq!(parse_u64("64K"), Some(65536));
-        assert_eq!(parse_u64("99999999999T"), None);
         assert_eq!(parse_duration("0.5"), Some(Duration::from_millis(500)));
         assert_eq!(parse_duration("12h"), Some(Duration::from_secs(43200)));
         assert_eq!(parse_duration("-1"), None);

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::{
     Command, Context, Proposal, Reply, Run,
-    format::stamp,
     pool::publish,
     signature::{Args, Kind, opt, req},
 };
@@ -50,7 +49,7 @@ const MAX_EXPIRE: f64 = 10.0 * 365.0 * 86_400.0;
 
 fn ls(cx: &Context<'_>, _: &Args) -> Reply {
     let entries: Vec<_> =
-        cx.state.osdmap().blocklist().map(|(addr, until)| (addr.to_string(), stamp(until))).collect();
+        cx.state.osdmap().blocklist().map(|(addr, until)| (addr.to_string(), until.to_string())).collect();
     let status = format!("listed {} entries", entries.len());
     if !cx.plain() {
         let list: Vec<_> =
@@ -88,7 +87,7 @@ fn change(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     }
     let expire = args.float("expire").filter(|e| *e > 0.0).unwrap_or(DEFAULT_EXPIRE).min(MAX_EXPIRE);
     let until = cx.now.saturating_add(Duration::from_secs_f64(expire));
-    publish(cx, format!("blocklisting {addr} until {} ({expire} sec)", stamp(until)), |inc| {
+    publish(cx, format!("blocklisting {addr} until {until} ({expire} sec)"), |inc| {
         inc.new_blocklist.insert(addr.into(), until);
     })
 }

@@ -1,9 +1,7 @@
 //! `config`: options that the monitors hand to clients and daemons.
 
-use std::fmt::Write as _;
-
 use rand_core::CryptoRng;
-use sepiola_config::option_info;
+use sepiola_config::{option_info, option_name};
 use sepiola_wire::{EntityName, EntityType, Errno};
 use serde_json::{Map, Value, json};
 
@@ -64,23 +62,18 @@ fn target(who: &str) -> Result<&str, Reply> {
     }
 }
 
-/// Names have underscores, however they are typed.
-fn option_name(args: &Args, argument: &str) -> String {
-    args.required(argument).replace([' ', '-'], "_")
-}
-
 fn set(_: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     match target(args.required("who")) {
         Err(reply) => reply.into(),
         Ok(who) => {
-            let set = change::config_set(who, &option_name(args, "name"), args.required("value"));
+            let set = change::config_set(who, &option_name(args.required("name")), args.required("value"));
             Proposal::new(Reply::default(), vec![set])
         }
     }
 }
 
 fn rm(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
-    let (who, name) = (args.required("who"), option_name(args, "name"));
+    let (who, name) = (args.required("who"), option_name(args.required("name")));
     if let Err(reply) = target(who) {
         return reply.into();
     }
@@ -107,7 +100,7 @@ fn get(cx: &Context<'_>, args: &Args) -> Reply {
         },
     };
     if args.text("key").is_some() {
-        let key = option_name(args, "key");
+        let key = option_name(args.required("key"));
         let default = || option_info(&key).map(|info| info.default.to_string());
         return match options.get(&key).cloned().or_else(default) {
             Some(value) if cx.plain() => Reply::output(format!("{value}\n")),
@@ -141,7 +134,5 @@ fn dump(cx: &Context<'_>, _: &Args) -> Reply {
     for ((who, name), value) in cx.state.config() {
         table.row([who.clone(), name.clone(), value.clone()]);
     }
-    let mut out = String::new();
-    let _ = write!(out, "{}", table.render());
-    Reply::output(out)
+    Reply::output(table.render())
 }

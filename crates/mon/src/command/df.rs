@@ -1,11 +1,12 @@
 //! `df`: space by pool.
 
+use sepiola_config::units::{bytes, count};
 use sepiola_osdmap::Pool;
 use serde_json::json;
 
 use super::{
     Command, Context, Reply, Run,
-    format::{Align, Table, bytes, count, percent},
+    format::{Align, Table, percent},
     signature::{Args, Kind, opt},
     status::{OsdCounts, Usage},
 };

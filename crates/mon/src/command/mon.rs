@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Command, Context, Reply, Run,
-    format::{stamp, stamp_z},
+    format::stamp_z,
     signature::{Args, Kind, opt},
 };
 
@@ -157,8 +157,8 @@ fn dump(cx: &Context<'_>, args: &Args) -> Reply {
         "epoch {}\nfsid {}\nlast_changed {}\ncreated {}\nmin_mon_release {} ({})\nelection_strategy: {}\n",
         map.epoch,
         map.fsid,
-        stamp(map.last_changed),
-        stamp(map.created),
+        map.last_changed,
+        map.created,
         map.min_mon_release,
         release_name(map.min_mon_release),
         map.election_strategy,

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use sepiola_config::units::bytes;
 use sepiola_wire::{Errno, OsdId};
 use serde_json::{Value, json};
 
 use super::{
     Command, Context, Reply, Run, format,
-    format::{Align, Table, bytes},
+    format::{Align, Table},
     osd_tree,
     signature::{Args, Kind, opt, req},
     status::OsdCounts,

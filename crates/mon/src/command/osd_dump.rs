@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Command, Context, Reply, Run,
-    format::{stamp, weight},
+    format::weight,
     mon::{addrvec_json, legacy_addr},
     pool_dump,
     signature::{Args, Kind, opt},
@@ -42,8 +42,8 @@ fn text(map: &OsdMap) -> String {
          require_osd_release {}\nstretch_mode_enabled {}\n",
         map.epoch(),
         map.fsid(),
-        stamp(map.created()),
-        stamp(map.modified()),
+        map.created(),
+        map.modified(),
         map.flags(),
         map.crush_version(),
         ratios.full,
@@ -90,10 +90,10 @@ fn text(map: &OsdMap) -> String {
         let _ = writeln!(out, "primary_temp {pg} {osd}");
     }
     for (addr, until) in map.blocklist() {
-        let _ = writeln!(out, "blocklist {addr} expires {}", stamp(until));
+        let _ = writeln!(out, "blocklist {addr} expires {until}");
     }
     for (addr, until) in map.range_blocklist() {
-        let _ = writeln!(out, "range blocklist {addr} expires {}", stamp(until));
+        let _ = writeln!(out, "range blocklist {addr} expires {until}");
     }
     out
 }
@@ -129,12 +129,12 @@ fn xinfo_json(id: OsdId, osd: &Osd) -> Value {
     let x = &osd.xinfo;
     json!({
         "osd": id.0,
-        "down_stamp": stamp(x.down_stamp),
+        "down_stamp": x.down_stamp.to_string(),
         "laggy_probability": f64::from(x.laggy_probability) / f64::from(u32::MAX),
         "laggy_interval": x.laggy_interval,
         "features": x.features,
         "old_weight": weight(x.old_weight),
-        "last_purged_snaps_scrub": stamp(x.last_purged_snaps_scrub),
+        "last_purged_snaps_scrub": x.last_purged_snaps_scrub.to_string(),
         "dead_epoch": x.dead_epoch.0,
     })
 }
@@ -146,16 +146,16 @@ fn to_json(map: &OsdMap) -> Value {
     flags.sort_unstable();
     let numbers = |osds: &[OsdId]| osds.iter().map(|o| o.0).collect::<Vec<_>>();
     let blocklist: Map<_, _> =
-        map.blocklist().map(|(addr, until)| (addr.to_string(), stamp(until).into())).collect();
+        map.blocklist().map(|(addr, until)| (addr.to_string(), until.to_string().into())).collect();
     let range_blocklist: Map<_, _> =
-        map.range_blocklist().map(|(addr, until)| (addr.to_string(), stamp(until).into())).collect();
+        map.range_blocklist().map(|(addr, until)| (addr.to_string(), until.to_string().into())).collect();
     let mut dump = json!({
         "epoch": map.epoch().0,
         "fsid": map.fsid().to_string(),
-        "created": stamp(map.created()),
-        "modified": stamp(map.modified()),
-        "last_up_change": stamp(map.last_up_change()),
-        "last_in_change": stamp(map.last_in_change()),
+        "created": map.created().to_string(),
+        "modified": map.modified().to_string(),
+        "last_up_change": map.last_up_change().to_string(),
+        "last_in_change": map.last_in_change().to_string(),
         "flags": map.flags().to_string(),
         "flags_num": map.flags().0,
         "flags_set": flags,

@@ -1,9 +1,10 @@
 //! `pg stat` and `osd pool stats`: what the pgs report.
 
+use sepiola_config::units;
 use serde_json::json;
 
 use super::{
-    Command, Context, Reply, Run, format,
+    Command, Context, Reply, Run,
     signature::{Args, Kind, opt},
     status::Usage,
 };
@@ -52,7 +53,7 @@ fn stat(cx: &Context<'_>, _: &Args) -> Reply {
         "{} pgs: {}; {} data, {}\n",
         usage.pgs,
         states.join(", "),
-        format::bytes(usage.bytes),
+        units::bytes(usage.bytes),
         usage.space_text(),
     ))
 }

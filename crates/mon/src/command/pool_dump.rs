@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::{
     Command, Context, Reply, Run,
-    format::stamp,
     signature::{Args, Kind, opt},
 };
 
@@ -111,14 +110,14 @@ pub(super) fn pool_json(map: &OsdMap, id: PoolId, pool: &Pool) -> Value {
     let snaps: Vec<_> = pool
         .snaps
         .values()
-        .map(|snap| json!({"snapid": snap.id.0, "stamp": stamp(snap.stamp), "name": snap.name}))
+        .map(|snap| json!({"snapid": snap.id.0, "stamp": snap.stamp.to_string(), "name": snap.name}))
         .collect();
     let merge = &pool.last_pg_merge;
     let snap_mode = if pool.flags.has(PoolFlags::POOL_SNAPS) { "pool" } else { "selfmanaged" };
     json!({
         "pool": id.0,
         "pool_name": name(map, id),
-        "create_time": stamp(pool.create_time),
+        "create_time": pool.create_time.to_string(),
         "flags": pool.flags.0,
         "flags_names": pool.flags.to_string(),
         "type": pool.kind as u8,

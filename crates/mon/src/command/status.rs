@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use sepiola_config::units;
 use sepiola_wire::UTime;
 use serde_json::{Value, json};
 
@@ -156,7 +157,7 @@ impl Usage {
     /// `16 KiB used, 8.0 GiB / 8 GiB avail`.
     pub fn space_text(&self) -> String {
         let (used, avail, total) = (self.space.used(), self.space.available, self.space.total);
-        format!("{} used, {} / {} avail", format::bytes(used), format::bytes(avail), format::bytes(total))
+        format!("{} used, {} / {} avail", units::bytes(used), units::bytes(avail), units::bytes(total))
     }
 
     fn unknown(&self) -> u64 {
@@ -214,7 +215,7 @@ fn status(cx: &Context<'_>, _: &Args) -> Reply {
             "pgmap": usage.json(),
             "fsmap": {"epoch": 1, "by_rank": [], "up:standby": 0},
             "mgrmap": {"available": false, "num_standbys": 0, "modules": [], "services": {}},
-            "servicemap": {"epoch": 1, "modified": format::stamp(monmap.created), "services": {}},
+            "servicemap": {"epoch": 1, "modified": monmap.created.to_string(), "services": {}},
             "progress_events": {},
         });
         return cx.json(&status, true);
@@ -236,8 +237,8 @@ fn status(cx: &Context<'_>, _: &Args) -> Reply {
         " \n  data:\n    pools:   {} pools, {} pgs\n    objects: {} objects, {}\n    usage:   {}\n    pgs:     {}\n \n",
         usage.pools,
         usage.pgs,
-        format::count(usage.objects),
-        format::bytes(usage.bytes),
+        units::count(usage.objects),
+        units::bytes(usage.bytes),
         usage.space_text(),
         usage.pg_lines(),
     );

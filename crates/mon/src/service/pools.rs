@@ -1,5 +1,6 @@
 //! Making and deleting pools, for commands and for POOLOP messages alike.
 
+use sepiola_config::parse_bool;
 use sepiola_osdmap::{OsdMap, Pool, PoolFlags};
 use sepiola_proto::MonChange;
 use sepiola_wire::{EntityName, Errno, PoolId, UTime};
@@ -132,10 +133,8 @@ pub(crate) fn delete(
 
 /// Whether pools may be deleted: what the configuration database says, else this monitor's option.
 fn may_delete(state: &MonState, options: &MonOptions) -> bool {
-    let set = state.config_for(&EntityName::mon()).get("mon_allow_pool_delete").cloned();
-    match set.as_deref() {
-        Some("true" | "1" | "yes" | "on") => true,
-        Some(_) => false,
+    match state.config_for(&EntityName::mon()).get("mon_allow_pool_delete") {
+        Some(set) => parse_bool(set).unwrap_or(false),
         None => options.allow_pool_delete,
     }
 }

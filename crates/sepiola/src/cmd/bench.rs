@@ -7,6 +7,7 @@ use std::{
 
 use clap::Args;
 use sepiola_client::IoCtx;
+use sepiola_config::units::parse_size;
 
 use crate::{
     bench::{
@@ -17,17 +18,11 @@ use crate::{
     failure::{CmdResult, Failure},
 };
 
-/// A size such as 4096, 4K or 4M.
+/// A size above 0, such as 4096, 4K or 4M.
 pub fn size(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let shift = match text[digits..].to_ascii_uppercase().as_str() {
-        "" | "B" => 0,
-        "K" | "KB" | "KIB" => 10,
-        "M" | "MB" | "MIB" => 20,
-        _ => return Err(format!("`{text}` is not a size: expected e.g. 4096, 4K or 4M")),
-    };
-    let number: u64 = text[..digits].parse().map_err(|_| format!("`{text}` is not a size"))?;
-    number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(|| format!("`{text}` is out of range"))
+    parse_size(text)
+        .filter(|size| *size > 0)
+        .ok_or_else(|| format!("`{text}` is not a size: expected e.g. 4096, 4K or 4M"))
 }
 
 /// Flags of `sepiola bench`.

@@ -87,7 +87,7 @@ pub async fn remove(io: &IoCtx, oids: &[&str]) -> CmdResult {
 
 pub async fn stat(io: &IoCtx, oid: &str, args: &RadosArgs) -> CmdResult {
     let stat = io.stat(oid).await.map_err(|e| failed(e, "stat-ing", io, oid))?;
-    let mtime = timestamp(stat.mtime);
+    let mtime = stat.mtime.to_string();
     if args.format.is_json() {
         args.format.print(&serde_json::json!({ "name": oid, "mtime": mtime, "size": stat.size }));
     } else {
@@ -103,43 +103,4 @@ pub async fn alloc_hint(io: &IoCtx, oid: &str, size: u64, write: u64) -> CmdResu
 
 pub(super) fn failed(error: sepiola_client::Error, doing: &str, io: &IoCtx, oid: &str) -> Failure {
     Failure::from(error).context(format_args!("error {doing} {}/{oid}", io.pool_name()))
-}
-
-/// A stamp as `rados stat` prints it, in UTC.
-fn timestamp(t: sepiola_wire::UTime) -> String {
-    let (days, second) = (i64::from(t.sec) / 86400, t.sec % 86400);
-    let (year, month, day) = civil_from_days(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:06}+0000",
-        second / 3600,
-        second / 60 % 60,
-        second % 60,
-        t.nsec / 1000
-    )
-}
-
-/// The Gregorian date of a day counted from 1970-01-01, by eras of 400 years that start in March.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates() {
-        let at = |sec| timestamp(sepiola_wire::UTime { sec, nsec: 5_000 });
-        assert_eq!(at(0), "1970-01-01T00:00:00.000005+0000");
-        assert_eq!(at(951_782_400), "2000-02-29T00:00:00.000005+0000");
-        assert_eq!(at(1_796_057_650), "2026-11-30T16:54:10.000005+0000");
-    }
 }

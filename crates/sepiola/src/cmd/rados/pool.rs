@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use sepiola_client::{IoCtx, Rados};
+use sepiola_config::units;
 
 use super::{RadosArgs, open_output};
 use crate::{
     cli::Format,
     failure::{CmdResult, Failure},
-    number::human_bytes,
 };
 
 pub async fn list(rados: &Rados, format: Format) -> CmdResult {
@@ -81,7 +81,7 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
     let mut rows = Vec::new();
     for pool in rados.list_pools().await? {
         let sum = rados.pool_stat(&pool.name).await?.sum;
-        let bytes = |kib: i64| human_bytes(kib.max(0) as u64 * 1024);
+        let bytes = |kib: i64| units::bytes(kib.max(0) as u64 * 1024);
         rows.push(if format.is_json() {
             Row::Json(serde_json::json!({
                 "name": pool.name, "id": pool.id.0.to_string(), "size_bytes": sum.num_bytes.to_string(),
@@ -98,7 +98,7 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
         } else {
             Row::Plain(vec![
                 pool.name,
-                human_bytes(sum.num_bytes.max(0) as u64),
+                units::bytes(sum.num_bytes.max(0) as u64),
                 sum.num_objects.to_string(),
                 sum.num_object_clones.to_string(),
                 sum.num_object_copies.to_string(),
@@ -144,9 +144,9 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
     ];
     print_table(&header, &rows);
     println!("\ntotal_objects    {}", cluster.num_objects);
-    println!("total_used       {}", human_bytes(cluster.kb_used * 1024));
-    println!("total_avail      {}", human_bytes(cluster.kb_avail * 1024));
-    println!("total_space      {}", human_bytes(cluster.kb * 1024));
+    println!("total_used       {}", units::bytes(cluster.kb_used * 1024));
+    println!("total_avail      {}", units::bytes(cluster.kb_avail * 1024));
+    println!("total_space      {}", units::bytes(cluster.kb * 1024));
     Ok(())
 }
 
