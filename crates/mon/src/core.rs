@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use rand_core::CryptoRng;
+use sepiola_messenger::Shutdown;
 use sepiola_proto::{MonChange, MonEntry};
 use sepiola_wire::UTime;
 use tokio::{
@@ -15,14 +16,7 @@ use tokio::{
 };
 use tracing::error;
 
-use crate::{
-    RunError,
-    daemon::Monitor,
-    log::{LogError, MonLog},
-    service::tick,
-    state::MonState,
-};
-use sepiola_messenger::Shutdown;
+use crate::{RunError, daemon::Monitor, log::MonLog, service::tick, state::MonState};
 
 /// As many works as one entry takes, so that nobody waits for a long queue of others.
 const MAX_BATCH: usize = 256;
@@ -135,10 +129,4 @@ async fn commit<L: MonLog>(monitor: &Monitor, log: &mut L, batch: &mut Vec<Work>
         log.store_snapshot(published.to_snapshot()).await?;
     }
     Ok(())
-}
-
-impl From<LogError> for RunError {
-    fn from(e: LogError) -> Self {
-        RunError::Log(e)
-    }
 }

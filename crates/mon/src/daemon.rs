@@ -36,10 +36,10 @@ use crate::{
 #[non_exhaustive]
 pub enum RunError {
     /// There is no store, or an empty one.
-    #[error("{0} holds no monitor; make one first (mkfs)")]
+    #[error("{0} holds no monitor: make its store first, with `sepiola mon --mkfs`")]
     NoStore(PathBuf),
     /// The monmap does not have this monitor.
-    #[error("the monmap has no mon.{0}")]
+    #[error("the monmap has no mon.{0}: start the monitor under the name that its store was made for")]
     NotInMonmap(String),
     /// The monmap's entry has no messenger v2 address.
     #[error("mon.{0} has no v2 address in the monmap")]
@@ -57,7 +57,7 @@ pub enum RunError {
     },
     /// The store failed.
     #[error(transparent)]
-    Log(LogError),
+    Log(#[from] LogError),
     /// The store cannot be replayed.
     #[error(transparent)]
     State(#[from] ApplyError),

@@ -7,7 +7,7 @@ use sepiola_wire::EntityName;
 use crate::{cli::ConnectArgs, failure::Failure};
 
 /// Options of ceph.conf by the layer that they belong to.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ConfigOptions {
     environment: Vec<(String, String)>,
     command_line: Vec<(String, String)>,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _, str::FromStr};
 
 use rand_core::CryptoRng;
 use sepiola_cephx::{
-    EntityAuth, Keyring,
+    EntityAuth, Keyring, KeyringEntry,
     caps::{MonCaps, OsdCaps},
 };
 use sepiola_crypto::{CryptoKey, KeyType};
@@ -139,15 +139,19 @@ fn key_text(entity: &EntityAuth) -> String {
     entity.key.to_base64().to_string()
 }
 
-/// One entity in the form of keyring files.
-fn keyring_text(name: &EntityName, entity: &EntityAuth, with_caps: bool) -> String {
-    let mut out = format!("[{name}]\n\tkey = {}\n", key_text(entity));
-    if with_caps {
-        for (service, text) in &entity.caps {
-            let _ = writeln!(out, "\tcaps {service} = \"{}\"", text.replace('"', "\\\""));
-        }
+/// Entities in the form of keyring files.
+fn keyring_text<'a>(
+    entities: impl IntoIterator<Item = (&'a EntityName, &'a EntityAuth)>,
+    with_caps: bool,
+) -> String {
+    let mut keyring = Keyring::new();
+    for (name, entity) in entities {
+        let caps = if with_caps { entity.caps.clone() } else { Caps::new() };
+        let mut entry = KeyringEntry::new(entity.key.clone(), caps);
+        entry.pending_key.clone_from(&entity.pending_key);
+        keyring.insert(name.clone(), entry);
     }
-    out
+    keyring.to_text().to_string()
 }
 
 fn keyring_json(name: &EntityName, entity: &EntityAuth) -> Value {
@@ -192,7 +196,7 @@ fn get(cx: &Context<'_>, args: &Args) -> Reply {
 
 fn show(cx: &Context<'_>, name: &EntityName, entity: &EntityAuth, with_caps: bool) -> Reply {
     if cx.plain() {
-        Reply::output(keyring_text(name, entity, with_caps))
+        Reply::output(keyring_text([(name, entity)], with_caps))
     } else {
         cx.json(&json!([keyring_json(name, entity)]), false)
     }
@@ -222,9 +226,7 @@ fn export(cx: &Context<'_>, args: &Args) -> Reply {
         }
         return reply;
     }
-    let all: String =
-        cx.state.entities().iter().map(|(name, entity)| keyring_text(name, entity, true)).collect();
-    Reply::output(all).with_status("exported master keyring")
+    Reply::output(keyring_text(cx.state.entities(), true)).with_status("exported master keyring")
 }
 
 fn new_key(cx: &Context<'_>, args: &Args, rng: &mut dyn CryptoRng) -> CryptoKey {
@@ -232,7 +234,7 @@ fn new_key(cx: &Context<'_>, args: &Args, rng: &mut dyn CryptoRng) -> CryptoKey 
     CryptoKey::generate(kind.unwrap_or(cx.options.key_type), cx.now, rng)
 }
 
-/// The entity as it is or as it will be, and the change that it takes.
+/// The entity as it is or as it will be, and whether it is new.
 fn obtain(
     cx: &Context<'_>,
     args: &Args,

@@ -14,7 +14,7 @@ use sepiola_messages::{
 };
 use sepiola_messenger::{CloseReason, Dispatch, Outbox, Refused};
 use sepiola_msgr2::{FrameWriter, Message, PeerInfo, ServerConfig};
-use sepiola_wire::{EntityType, Errno, Tid, UTime};
+use sepiola_wire::{EntityType, Errno, Tid, UTime, Uuid};
 use tracing::{debug, warn};
 
 use super::{Session, write};
@@ -134,8 +134,14 @@ impl Monitor {
                 self.core.propose(pool_op::work(request, tid, session.shared.clone(), self.options.clone()));
                 Ok(())
             }
-            MonCommand::TYPE => self.mon_command(session, &state, decode(message)?, tid, writer),
-            Command::TYPE => self.tell(session, &state, decode(message)?, tid, writer),
+            MonCommand::TYPE => {
+                self.mon_command(session, &state, decode(message)?, tid);
+                Ok(())
+            }
+            Command::TYPE => {
+                self.tell(session, &state, decode(message)?, tid);
+                Ok(())
+            }
             Ping::TYPE => write(writer, &self.ping(&state), tid, features),
             OsdBoot::TYPE => self.osd_message(session, &state, OsdMessage::Boot(decode(message)?)),
             OsdBeacon::TYPE => self.osd_message(session, &state, OsdMessage::Beacon(decode(message)?)),
@@ -164,7 +170,7 @@ impl Monitor {
         session.shared.subscribe(state, granted.map(|(what, subscription)| (what.as_str(), *subscription)));
     }
 
-    fn may_read_usage(&self, caller: &Caller, state: &MonState, fsid: sepiola_wire::Uuid) -> bool {
+    fn may_read_usage(&self, caller: &Caller, state: &MonState, fsid: Uuid) -> bool {
         let may = fsid == state.fsid() && allowed(caller, "pg", None, "r");
         if !may {
             debug!(peer = %caller.name, "usage denied");
@@ -177,7 +183,7 @@ impl Monitor {
         &self,
         session: &Session,
         state: &MonState,
-        fsid: sepiola_wire::Uuid,
+        fsid: Uuid,
         request: Request,
         answer: impl FnOnce(&MonState, Reply) + Send + 'static,
     ) {
@@ -212,14 +218,7 @@ impl Monitor {
         }));
     }
 
-    fn mon_command(
-        &self,
-        session: &Session,
-        state: &MonState,
-        request: MonCommand,
-        tid: Tid,
-        _: &mut FrameWriter,
-    ) -> Result<(), CloseReason> {
+    fn mon_command(&self, session: &Session, state: &MonState, request: MonCommand, tid: Tid) {
         let (shared, words) = (session.shared.clone(), request.cmd.clone());
         let command = Request { words: request.cmd, input: request.input };
         self.run_command(session, state, request.fsid, command, move |state, reply| {
@@ -232,25 +231,16 @@ impl Monitor {
             };
             shared.send(&ack, tid);
         });
-        Ok(())
     }
 
     /// `ceph tell mon.X`: the same commands, asked of this monitor alone.
-    fn tell(
-        &self,
-        session: &Session,
-        state: &MonState,
-        request: Command,
-        tid: Tid,
-        _: &mut FrameWriter,
-    ) -> Result<(), CloseReason> {
+    fn tell(&self, session: &Session, state: &MonState, request: Command, tid: Tid) {
         let shared = session.shared.clone();
         let command = Request { words: request.cmd, input: request.input };
         self.run_command(session, state, request.fsid, command, move |_, reply| {
             let reply = CommandReply { result: reply.result, status: reply.status, output: reply.output };
             shared.send(&reply, tid);
         });
-        Ok(())
     }
 
     fn ping(&self, state: &MonState) -> Ping {

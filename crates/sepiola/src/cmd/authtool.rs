@@ -30,8 +30,8 @@ pub struct AuthtoolArgs {
     #[arg(short = 't', long = "key-type", default_value = "aes")]
     pub key_type: KeyType,
     /// Give the entity this key.
-    #[arg(short = 'a', long, value_name = "BASE64")]
-    pub add_key: Option<String>,
+    #[arg(short = 'a', long, value_name = "BASE64", value_parser = CryptoKey::from_base64)]
+    pub add_key: Option<CryptoKey>,
     /// Give the entity these capabilities for a service.
     #[arg(long = "cap", num_args = 2, value_names = ["SERVICE", "CAPS"])]
     pub caps: Vec<String>,
@@ -68,13 +68,7 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
         }
         changed = true;
     }
-    let key = match (&args.add_key, args.gen_key) {
-        (Some(text), _) => {
-            Some(CryptoKey::from_base64(text).map_err(|e| Failure::new(format!("--add-key: {e}")))?)
-        }
-        (None, true) => Some(new_key()),
-        (None, false) => None,
-    };
+    let key = args.add_key.or_else(|| args.gen_key.then(new_key));
     if key.is_some() || !args.caps.is_empty() {
         let old = keyring.get(&name);
         let key = key.or_else(|| old.and_then(|e| e.key.clone())).ok_or_else(|| {
