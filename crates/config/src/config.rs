@@ -15,7 +15,7 @@ use crate::{
     keyring_path::keyring_candidates,
     metavariables::{expand, hostname},
     mon_host::{MonEndpoint, ParseMonHostError, parse_mon_host},
-    options::option_info,
+    options::{OptionKind, option_info},
     units, value,
 };
 
@@ -144,6 +144,13 @@ impl Config {
         self.get_nested(&option_name(option), 0)
     }
 
+    /// The value of an option as it may be shown to people: asterisks for a secret that is set.
+    pub fn shown(&self, option: &str) -> Option<String> {
+        let is_secret = option_info(&option_name(option)).is_some_and(|o| o.kind == OptionKind::Secret);
+        let value = self.get(option)?;
+        Some(if is_secret && !value.is_empty() { "******".to_owned() } else { value })
+    }
+
     fn get_nested(&self, option: &str, depth: usize) -> Option<String> {
         // Options may name each other; a cycle must end.
         const MAX_DEPTH: usize = 8;
@@ -268,8 +275,17 @@ mod tests {
     #[test]
     fn unknown_options_are_kept_and_named() {
         let mut config = config();
-        config.set(Layer::CommandLine, "key", "a secret");
+        config.set(Layer::CommandLine, "key", "known");
         assert_eq!(config.unknown(), BTreeSet::from(["run_dir", "shiny"]));
+    }
+
+    #[test]
+    fn a_secret_is_used_but_not_shown() {
+        let mut config = config();
+        config.set(Layer::CommandLine, "key", "a secret");
+        assert_eq!(config.text("key").as_deref(), Some("a secret"));
+        assert_eq!(config.shown("key").as_deref(), Some("******"));
+        assert_eq!(config.shown("osd data"), config.get("osd_data"));
         assert!(!format!("{config:?}").contains("a secret"));
     }
 

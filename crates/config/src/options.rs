@@ -6,6 +6,8 @@
 pub enum OptionKind {
     /// Any text.
     Text,
+    /// Text that is shown to nobody.
+    Secret,
     /// true or false.
     Bool,
     /// A count or a size in bytes.
@@ -27,7 +29,7 @@ pub struct OptionInfo {
     pub about: &'static str,
 }
 
-use OptionKind::{Bool, Seconds, Text, UInt};
+use OptionKind::{Bool, Seconds, Secret, Text, UInt};
 
 const fn option(
     name: &'static str,
@@ -64,7 +66,7 @@ pub const OPTIONS: &[OptionInfo] = &[
     option("debug_osd", Text, "", "log level of the OSD, 0 to 20"),
     option("fsid", Text, "", "the cluster's UUID"),
     option("host", Text, "", "the short host name"),
-    option("key", Text, "", "the key itself, in base64; before keyfile and keyring"),
+    option("key", Secret, "", "the key itself, in base64; before keyfile and keyring"),
     option("keyfile", Text, "", "a file that holds nothing but the key; before keyring"),
     option(
         "keyring",

@@ -40,7 +40,7 @@ pub fn start(config: &Config) -> Result<(), Failure> {
     let _ = FILTER.set(handle);
     let unknown = config.unknown();
     if !unknown.is_empty() {
-        tracing::info!("ignored options of ceph.conf: {}", unknown.join(", "));
+        tracing::info!("ignored options of ceph.conf: {}", Vec::from_iter(unknown).join(", "));
     }
     Ok(())
 }

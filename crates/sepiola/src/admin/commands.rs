@@ -87,13 +87,13 @@ impl Admin {
     fn show(&self) -> Value {
         let config = self.config();
         let known =
-            OPTIONS.iter().map(|o| (o.name.to_owned(), json!(config.get(o.name).unwrap_or_default())));
+            OPTIONS.iter().map(|o| (o.name.to_owned(), json!(config.shown(o.name).unwrap_or_default())));
         [("name".to_owned(), json!(config.name().to_string()))].into_iter().chain(known).collect()
     }
 
     fn get(&self, option: &Value) -> Value {
         let option = option.as_str().unwrap_or_default();
-        match self.config().get(option) {
+        match self.config().shown(option) {
             Some(value) => json!({ option: value }),
             None => json!({ "error": format!("no such option: {option}") }),
         }
