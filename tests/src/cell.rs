@@ -9,7 +9,7 @@ use std::{
 
 use crate::{Cluster, Deadline, Failure, Result};
 
-/// How long a cell may take.
+/// How long a cell may take that does not say otherwise.
 const CELL_TIME: Duration = Duration::from_secs(60);
 
 type Check<C> = Box<dyn Fn(&C, Deadline) -> Result<()>>;
@@ -19,13 +19,20 @@ type RunGroup = Box<dyn FnOnce(&[bool], &mut Tally)>;
 /// A named check on a cluster of type `C`.
 pub struct Cell<C> {
     name: String,
+    time: Duration,
     check: Check<C>,
 }
 
 impl<C> Cell<C> {
     /// A cell; `check` must end by its deadline.
     pub fn new(name: impl Into<String>, check: impl Fn(&C, Deadline) -> Result<()> + 'static) -> Self {
-        Cell { name: name.into(), check: Box::new(check) }
+        Cell { name: name.into(), time: CELL_TIME, check: Box::new(check) }
+    }
+
+    /// Sets how long it may take.
+    pub fn within(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
     }
 }
 
@@ -56,7 +63,7 @@ impl Group {
             {
                 let begun = Instant::now();
                 let result = match &cluster {
-                    Ok(cluster) => (cell.check)(cluster, Deadline::after(CELL_TIME)),
+                    Ok(cluster) => (cell.check)(cluster, Deadline::after(cell.time)),
                     Err(e) if tally.failed.len() == failed_before => {
                         Err(e.clone().context("there is no cluster"))
                     }

@@ -16,7 +16,13 @@ use tokio::{
 };
 use tracing::error;
 
-use crate::{RunError, daemon::Monitor, log::MonLog, service::tick, state::MonState};
+use crate::{
+    RunError,
+    daemon::Monitor,
+    log::MonLog,
+    service::{quotas, tick},
+    state::MonState,
+};
 
 /// As many works as one entry takes, so that nobody waits for a long queue of others.
 const MAX_BATCH: usize = 256;
@@ -89,6 +95,7 @@ pub(crate) async fn run<L: MonLog>(
             _ = ticks.tick() => {
                 tick::forget_what_is_gone(&monitor);
                 batch.push(tick::work(monitor.clone()));
+                batch.push(quotas::work(monitor.clone()));
             }
             received = queue.recv_many(&mut batch, MAX_BATCH) => if received == 0 { break },
         }

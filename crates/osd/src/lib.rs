@@ -17,6 +17,7 @@ mod options;
 mod outgoing;
 mod perf;
 mod pg;
+mod query;
 mod ready;
 mod reply;
 mod report;

@@ -51,7 +51,8 @@ impl Reporter {
     }
 }
 
-fn pg_stats(osd: &Osd, view: &MapView, pg: &Pg) -> PgStats {
+/// One pg: placement, position and totals.
+pub(crate) fn pg_stats(osd: &Osd, view: &MapView, pg: &Pg) -> PgStats {
     let id = pg.id();
     let (last_update, log_size, io) = {
         let state = pg.lock();

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use sepiola_cephx::caps::OsdAccess;
 use sepiola_messages::{Command, CommandReply};
 use sepiola_wire::Errno;
+use serde_json::Value;
 
 use crate::{core::Osd, session::Session};
 
@@ -30,14 +31,28 @@ impl Osd {
             return failure(Errno::EPERM, "access denied");
         }
         let text = command.cmd.concat();
-        match prefix(&text).as_deref() {
+        let command = serde_json::from_str(&text).unwrap_or_default();
+        match argument(&command, "prefix") {
             Some("get_command_descriptions") => success(DESCRIPTIONS.into()),
             Some("version") => {
                 let version = env!("CARGO_PKG_VERSION");
                 success(format!("{{\"version\":\"sepiola version {version}\"}}"))
             }
+            // Older tools send the second word as an argument.
+            Some("pg") if argument(&command, "cmd") == Some("query") => self.tell_of_pg(&command),
+            Some("query") => self.tell_of_pg(&command),
             Some(_) => failure(Errno::EOPNOTSUPP, "command not known"),
-            None => failure(Errno::EINVAL, "command is not a JSON object with a prefix"),
+            None => failure(Errno::EINVAL, "invalid json"),
+        }
+    }
+}
+
+impl Osd {
+    fn tell_of_pg(&self, command: &Value) -> CommandReply {
+        match argument(command, "pgid").map(|pgid| self.query_pg(pgid)) {
+            Some(Some(pg)) => success(pg.to_string()),
+            Some(None) => failure(Errno::ENOENT, "i don't have that pgid"),
+            None => failure(Errno::EINVAL, "no pgid specified"),
         }
     }
 }
@@ -46,7 +61,8 @@ impl Osd {
 const DESCRIPTIONS: &str = concat!(
     r#"{"cmd000":{"sig":["get_command_descriptions"],"help":"list available commands","module":"osd","#,
     r#""perm":"r","flags":0},"cmd001":{"sig":["version"],"help":"report version of OSD","module":"osd","#,
-    r#""perm":"r","flags":0}}"#,
+    r#""perm":"r","flags":0},"cmd002":{"sig":["query",{"name":"pgid","type":"CephPgid"}],"#,
+    r#""help":"show details of a specific pg","module":"osd","perm":"r","flags":0}}"#,
 );
 
 fn success(output: String) -> CommandReply {
@@ -57,8 +73,6 @@ fn failure(errno: Errno, status: &str) -> CommandReply {
     CommandReply { result: errno.to_wire(), status: status.to_owned(), output: Bytes::new() }
 }
 
-/// The command's name.
-fn prefix(text: &str) -> Option<String> {
-    let command: serde_json::Value = serde_json::from_str(text).ok()?;
-    Some(command.get("prefix")?.as_str()?.to_owned())
+fn argument<'a>(command: &'a Value, name: &str) -> Option<&'a str> {
+    command.get(name)?.as_str()
 }

@@ -162,6 +162,31 @@ fn an_ephemeral_lock_takes_its_object_along() {
 }
 
 #[test]
+fn a_holder_may_change_its_cookie() {
+    let osd = common::osd();
+    let mut a = client(1);
+    let other = Locking { cookie: "other", ..PLAIN };
+    let rename = |lock: &Locking, cookie: &str| {
+        let input = argument(|out| {
+            out.put_blob(lock.name.as_bytes());
+            out.put_u8(lock.kind);
+            out.put_blob(lock.cookie.as_bytes());
+            out.put_blob(lock.tag.as_bytes());
+            out.put_blob(cookie.as_bytes());
+        });
+        call("lock", "set_cookie", &input)
+    };
+    assert_eq!(result(&mut a, &osd, rename(&PLAIN, "other")), code(Errno::ENOENT), "there is no object");
+    assert_eq!(result(&mut a, &osd, PLAIN.op()), 0);
+    assert_eq!(result(&mut a, &osd, rename(&other, "new")), code(Errno::EBUSY));
+    assert_eq!(result(&mut a, &osd, rename(&Locking { tag: "t", ..PLAIN }, "new")), code(Errno::EBUSY));
+    assert_eq!(result(&mut a, &osd, rename(&PLAIN, "c")), code(Errno::EBUSY), "it is taken");
+    assert_eq!(result(&mut a, &osd, rename(&PLAIN, "other")), 0);
+    assert_eq!(result(&mut a, &osd, PLAIN.asserted()), code(Errno::EBUSY));
+    assert_eq!(result(&mut a, &osd, other.asserted()), 0);
+}
+
+#[test]
 fn malformed_arguments_change_nothing() {
     let osd = common::osd();
     let mut a = client(1);

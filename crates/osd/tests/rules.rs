@@ -401,6 +401,13 @@ fn tell_answers_what_it_knows() {
     assert_eq!(descriptions["cmd001"]["sig"][0], "version");
     let reply = tell(&mut client, r#"{"prefix":"version"}"#);
     assert!(String::from_utf8(reply.output.to_vec()).unwrap().contains("sepiola"));
+    let query = |pgid: &str| format!(r#"{{"prefix":"pg","cmd":"query","pgid":"{pgid}"}}"#);
+    let reply = tell(&mut client, &query("1.1f"));
+    let pg: serde_json::Value = serde_json::from_slice(&reply.output).unwrap();
+    assert_eq!((&pg["state"], &pg["acting"][0]), (&"active+clean".into(), &0.into()));
+    for unknown in ["1.20", "2.0", "x"] {
+        assert_eq!(tell(&mut client, &query(unknown)).result, Errno::ENOENT.to_wire());
+    }
     assert_eq!(tell(&mut client, r#"{"prefix":"bench"}"#).result, Errno::EOPNOTSUPP.to_wire());
     assert_eq!(tell(&mut client, "version").result, Errno::EINVAL.to_wire());
     let mut nobody = Client::with_caps("allow r pool=bench");

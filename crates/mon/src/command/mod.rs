@@ -19,6 +19,7 @@ mod osd_tree;
 mod pg;
 mod pool;
 mod pool_dump;
+mod pool_quota;
 mod pool_set;
 mod signature;
 mod status;
@@ -185,6 +186,7 @@ const FAMILIES: &[&[Command]] = &[
     blocklist::COMMANDS,
     pool::COMMANDS,
     pool_dump::COMMANDS,
+    pool_quota::COMMANDS,
     pool_set::COMMANDS,
     pg::COMMANDS,
     auth::COMMANDS,
@@ -248,7 +250,15 @@ impl Checked {
 /// The reply that says what is wrong.
 pub(crate) fn check(request: Request, caller: &Caller) -> Result<Checked, Reply> {
     let given = parse(&request.words)?;
-    let prefix = given.get("prefix").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let malformed = |text: &str| Err(Reply::error(Errno::EINVAL, text));
+    let prefix = match given.get("prefix").and_then(Value::as_str) {
+        None => return malformed("command prefix not found"),
+        Some("") => return malformed("command prefix must not be empty"),
+        Some(prefix) if !prefix.contains(char::is_alphanumeric) => {
+            return malformed("command requires a prefix to be valid");
+        }
+        Some(prefix) => prefix.to_owned(),
+    };
     if prefix == "get_command_descriptions" {
         // Tools ask for it before everything else, whatever the caller may do.
         let run = Run::Read(|_, _| Reply::output(descriptions().to_string().into_bytes()));
@@ -288,11 +298,11 @@ fn parse(words: &[String]) -> Result<Map<String, Value>, Reply> {
     let text = words.concat();
     match serde_json::from_str(&text) {
         Ok(Value::Object(given)) => Ok(given),
-        // Before JSON, and still from people who send by hand: the bare words.
-        _ if !text.trim_start().starts_with('{') && !text.is_empty() => {
-            Ok(Map::from_iter([("prefix".to_owned(), Value::String(words.join(" ")))]))
+        _ => {
+            // A reply is no place for whatever somebody sent by mistake.
+            let shown: String = text.chars().take(200).collect();
+            Err(Reply::error(Errno::EINVAL, format!("unparseable JSON {shown}")))
         }
-        _ => Err(Reply::error(Errno::EINVAL, "the command is not a JSON object")),
     }
 }
 

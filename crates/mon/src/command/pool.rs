@@ -44,7 +44,13 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         words: "osd pool delete",
-        args: &[POOL, opt("pool2", Kind::Pool), opt("yes_i_really_really_mean_it", Kind::Switch)],
+        args: &[
+            POOL,
+            opt("pool2", Kind::Pool),
+            opt("yes_i_really_really_mean_it", Kind::Switch),
+            // How programs that do not ask anybody spell it.
+            opt("yes_i_really_really_mean_it_not_faking", Kind::Switch),
+        ],
         help: "delete pool",
         module: "osd",
         perm: "rw",
@@ -166,7 +172,8 @@ fn delete(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     let Some((id, _)) = find(cx.state.osdmap(), name) else {
         return Reply::done(format!("pool '{name}' does not exist")).into();
     };
-    if args.text("pool2") != Some(name) || !args.switch("yes_i_really_really_mean_it") {
+    let confirmed = ["yes_i_really_really_mean_it", "yes_i_really_really_mean_it_not_faking"];
+    if args.text("pool2") != Some(name) || !confirmed.iter().any(|switch| args.switch(switch)) {
         let text = format!(
             "this destroys all data in pool {name} for good; to do it, pass the name twice, followed by \
              --yes-i-really-really-mean-it"

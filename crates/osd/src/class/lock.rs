@@ -141,8 +141,11 @@ fn attribute(name: &str) -> Result<String, Failure> {
     if name.is_empty() { Err(Errno::EINVAL.into()) } else { Ok(format!("{PREFIX}{name}")) }
 }
 
-/// The lock without those whose time is over.
+/// The lock without those whose time is over, ENOENT if there is no object.
 fn load(call: &MethodCall<'_, '_, '_>, name: &str) -> Result<State, Failure> {
+    if !call.exists() {
+        return Err(Errno::ENOENT.into());
+    }
     let Some(stored) = call.xattr(&attribute(name)?)? else { return Ok(State::default()) };
     let mut state = State::decode(&mut Reader::new(&stored)).map_err(|_| Errno::EIO)?;
     let now = call.now();
@@ -180,7 +183,8 @@ fn lock(call: &mut MethodCall<'_, '_, '_>) -> OpResult {
     if may_renew && must_renew {
         return Err(Errno::EINVAL.into());
     }
-    let mut state = load(call, &name)?;
+    attribute(&name)?;
+    let mut state = if call.exists() { load(call, &name)? } else { State::default() };
     if !state.holders.is_empty() && state.tag != tag {
         return Err(Errno::EBUSY.into());
     }
