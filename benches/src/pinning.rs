@@ -1,10 +1,13 @@
 //! Which processors the two sides of a connection may use.
 
-use std::{fmt, process, str::FromStr};
+use std::{
+    fmt,
+    process::{self, Command},
+    str::FromStr,
+};
 
-use sepiola_tests::{Deadline, Failure, Invocation, Result, share};
+use sepiola_tests::{Failure, Invocation, Result};
 use serde::Serialize;
-use std::time::Duration;
 
 /// A processor for the client and one for the daemons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -37,11 +40,13 @@ impl Pinning {
     /// # Errors
     /// If there is no such processor.
     pub fn pin_this_process(core: usize) -> Result<()> {
-        let scratch = share();
-        std::fs::create_dir_all(&scratch).map_err(Failure::file(&scratch))?;
-        let taskset = Invocation::new("taskset").args(["-a", "-p", "-c"]);
-        let taskset = taskset.arg(core.to_string()).arg(process::id().to_string());
-        taskset.run(&scratch, Deadline::after(Duration::from_secs(10)))?.success().map(drop)
+        let taskset = ["-a", "-p", "-c", &core.to_string(), &process::id().to_string()];
+        let ended = Command::new("taskset").args(taskset).output();
+        let ended = ended.map_err(|e| Failure::new(format!("taskset: {e}")))?;
+        if ended.status.success() {
+            return Ok(());
+        }
+        Err(Failure::new(String::from_utf8_lossy(&ended.stderr).trim().to_owned()))
     }
 
     /// A program bound to a processor.

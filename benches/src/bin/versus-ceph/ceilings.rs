@@ -45,7 +45,7 @@ pub fn measure(sides: &Sides, settings: &Settings, mode: MsMode, load: Load) -> 
     let printed: Printed = serde_json::from_slice(&output.stdout)
         .map_err(|e| output.failure(&format!("printed something unexpected ({e})")))?;
     for ceiling in &printed.ceilings {
-        eprintln!("  loopback, {wait}ing: {} {:.0} exchanges/s", ceiling.op, ceiling.iops);
+        eprintln!("  loopback ({wait}): {} {:.0} exchanges/s", ceiling.op, ceiling.iops);
     }
     Ok(printed.ceilings)
 }

@@ -15,6 +15,7 @@ use crate::{
 
 /// Runs all rounds. Progress goes to standard error.
 pub fn everything(settings: Settings, modes: &[MsMode], release: Release, ceiling: bool) -> Result<Results> {
+    eprintln!("setting up the programs of both sides");
     let machine = Machine::now();
     let sides = Sides::new(release, settings.pinning, settings.spin_us)?;
     // Daemons run where their parent does; clients are bound one by one.

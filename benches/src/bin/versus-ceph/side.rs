@@ -126,10 +126,13 @@ impl Sides {
         let failed = |e: &dyn fmt::Display| Failure::new(format!("starting Sepiola: {e}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| failed(&e))?;
-        let options = ClusterOptions::temporary().map_err(|e| failed(&e))?.program(&self.sepiola);
+        // In the folder that programs of every release see.
+        let dir = WorkDir::new("sepiola-versus-ceph")?;
+        let options = ClusterOptions::new(dir.path()).program(&self.sepiola);
         let options = options.ms_mode(mode).setting("spin us", self.spin_us.to_string());
         let started = runtime.block_on(options.pool_with_pgs(POOL, PG_NUM).start());
-        started.map(Running::Sepiola).map_err(|e| failed(&e))
+        let cluster = started.map_err(|e| failed(&e))?;
+        Ok(Running::Sepiola(cluster, dir))
     }
 
     fn start_ceph(&self, mode: MsMode) -> Result<Running> {
@@ -146,9 +149,9 @@ impl Sides {
 
 /// A running cluster: one monitor and one OSD that keeps objects in memory. It ends when dropped.
 pub enum Running {
-    #[allow(missing_docs)]
-    Sepiola(SepiolaCluster),
-    #[allow(missing_docs)]
+    /// The folder goes after the daemons.
+    Sepiola(SepiolaCluster, #[allow(dead_code, reason = "it is removed when dropped")] WorkDir),
+    /// Which has a folder of its own.
     Ceph(RealCeph),
 }
 
@@ -156,7 +159,7 @@ impl Running {
     /// What clients read.
     pub fn conf(&self) -> PathBuf {
         match self {
-            Running::Sepiola(cluster) => cluster.conf(),
+            Running::Sepiola(cluster, _) => cluster.conf(),
             Running::Ceph(ceph) => ceph.conf().to_owned(),
         }
     }
@@ -164,7 +167,7 @@ impl Running {
     /// The monitor's process.
     pub fn mon_pid(&mut self) -> Result<u32> {
         match self {
-            Running::Sepiola(cluster) => cluster.pid("mon.a"),
+            Running::Sepiola(cluster, _) => cluster.pid("mon.a"),
             Running::Ceph(ceph) => ceph.mon_pid(),
         }
         .ok_or_else(|| Failure::new("the cluster has no monitor"))
@@ -173,7 +176,7 @@ impl Running {
     /// The OSD's process.
     pub fn osd_pid(&mut self) -> Result<u32> {
         match self {
-            Running::Sepiola(cluster) => cluster.pid("osd.0"),
+            Running::Sepiola(cluster, _) => cluster.pid("osd.0"),
             Running::Ceph(ceph) => ceph.osd_pid(),
         }
         .ok_or_else(|| Failure::new("the cluster has no OSD"))
