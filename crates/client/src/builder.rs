@@ -5,8 +5,8 @@ use std::{fmt, path::Path, path::PathBuf, time::Duration};
 use sepiola_cephx::{ConMode, Keyring};
 use sepiola_config::{Config, Layer};
 use sepiola_crypto::{CryptoKey, CryptoOptions};
-use sepiola_monclient::{Credentials, MonClient, MonClientOptions, MonError};
-use sepiola_wire::EntityName;
+use sepiola_monclient::{Credentials, MonClient, MonClientOptions, MonError, mode_options};
+use sepiola_wire::{EntityName, EntityType};
 
 use crate::{Error, Result, objecter::ObjecterOptions, rados::Rados};
 
@@ -165,8 +165,8 @@ impl RadosBuilder {
         if let Some(crypto) = self.crypto {
             mon.crypto = crypto;
         }
-        let mut modes = sepiola_msgr2::parse_modes(&config.get("ms_client_mode").unwrap_or_default())
-            .map_err(config_error)?;
+        let mode_options = mode_options(&config).map_err(config_error)?;
+        let mut modes = mode_options.modes(EntityType::Client, EntityType::Osd).to_vec();
         if let Some(wanted) = &self.modes {
             mon.modes.clone_from(wanted);
             modes.clone_from(wanted);

@@ -59,6 +59,14 @@ pub enum ConfigError {
         /// The form that it needs.
         expected: &'static str,
     },
+    /// A value that its user cannot read.
+    #[error("option {option}: {reason}")]
+    Invalid {
+        /// The option.
+        option: String,
+        /// What is wrong with its value.
+        reason: String,
+    },
     /// `mon_host` is malformed.
     #[error(transparent)]
     MonHost(#[from] ParseMonHostError),
@@ -187,6 +195,20 @@ impl Config {
     /// A count or a size in bytes.
     pub fn u64(&self, option: &str) -> Result<u64, ConfigError> {
         self.typed(option, units::parse_size, "a number")
+    }
+
+    /// An option whose form is its user's: `parse` reads the text, which is empty if the option is not set and
+    /// has no default.
+    ///
+    /// # Errors
+    /// [`ConfigError::Invalid`] with the option's name and what `parse` says.
+    pub fn parsed<T, E: fmt::Display>(
+        &self,
+        option: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<T, ConfigError> {
+        parse(&self.get(option).unwrap_or_default())
+            .map_err(|e| ConfigError::Invalid { option: option.to_owned(), reason: e.to_string() })
     }
 
     /// A time span.

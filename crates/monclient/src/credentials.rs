@@ -4,26 +4,24 @@ use std::path::{Path, PathBuf};
 
 use sepiola_cephx::{AuthMethod, Keyring, KeyringError};
 use sepiola_config::Config;
-use sepiola_crypto::{CryptoKey, CryptoOptions};
+use sepiola_crypto::CryptoKey;
 use sepiola_wire::EntityType;
 
-use crate::{Credentials, MonError};
+use crate::{Credentials, MonError, connection_options::method_options};
 
 /// The key that a configuration gives an entity: from `key`, else from the file that `keyfile` names, else
 /// from the first keyring of the search path. Without a key, method none if it is allowed.
 pub(crate) fn find(config: &Config) -> Result<Credentials, MonError> {
-    let option = match config.name().kind {
-        EntityType::Client => "auth_client_required",
-        _ => "auth_cluster_required",
-    };
-    let methods = sepiola_msgr2::parse_methods(&config.get(option).unwrap_or_default())
-        .map_err(|e| MonError::Config(format!("{option}: {e}")))?;
+    let options = method_options(config)?;
+    let methods = options.methods(config.name().kind, EntityType::Mon);
     let allows_none = methods.contains(&AuthMethod::None);
     if !methods.contains(&AuthMethod::Cephx) {
         return if allows_none {
             Ok(Credentials::None)
         } else {
-            Err(MonError::Config(format!("{option} allows no method")))
+            let why = "no authentication method is allowed: set auth_client_required (clients) or \
+                       auth_cluster_required (daemons) to cephx";
+            Err(MonError::Config(why.to_owned()))
         };
     }
     match key(config)? {
@@ -66,17 +64,4 @@ fn from_keyring(config: &Config, path: &Path) -> Result<Option<CryptoKey>, MonEr
         Err(KeyringError::NoEntry(_) | KeyringError::NoKey(_)) => Ok(None),
         Err(e) => Err(bad(e)),
     }
-}
-
-/// `crypto_engine` and `debug_crypto_context`.
-pub(crate) fn crypto_options(config: &Config) -> Result<CryptoOptions, MonError> {
-    let mut options = CryptoOptions::default();
-    if let Some(engine) = config.text("crypto_engine") {
-        options.engine = engine.parse().map_err(|e| MonError::Config(format!("crypto_engine: {e}")))?;
-    }
-    if let Some(policy) = config.text("debug_crypto_context") {
-        options.context =
-            policy.parse().map_err(|e| MonError::Config(format!("debug_crypto_context: {e}")))?;
-    }
-    Ok(options)
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
+use sepiola_config::ConfigError;
 use sepiola_wire::{EntityName, Errno};
 use thiserror::Error;
 
@@ -79,6 +80,12 @@ pub enum MonError {
     /// The client was closed.
     #[error("the monitor client is closed")]
     Closed,
+}
+
+impl From<ConfigError> for MonError {
+    fn from(error: ConfigError) -> Self {
+        MonError::Config(error.to_string())
+    }
 }
 
 impl MonError {

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod client;
+mod connection_options;
 mod credentials;
 mod dial;
 mod error;
@@ -22,6 +23,7 @@ mod shared;
 mod subscriptions;
 
 pub use client::MonClient;
+pub use connection_options::{crypto_options, method_options, mode_options};
 pub use error::{Attempts, MonError};
 pub use maps::{MapObserver, MapSource};
 pub use options::{Credentials, MonClientOptions, OsdMapWish};

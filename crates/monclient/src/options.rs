@@ -8,7 +8,10 @@ use sepiola_crypto::{CryptoKey, CryptoOptions};
 use sepiola_osdmap::OsdMap;
 use sepiola_wire::{AddrType, EntityAddr, EntityAddrVec, EntityName, EntityType};
 
-use crate::{MapObserver, MonError, PrivateHandler};
+use crate::{
+    MapObserver, MonError, PrivateHandler,
+    connection_options::{crypto_options, mode_options},
+};
 
 /// How OSD maps are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -115,37 +118,28 @@ impl MonClientOptions {
     /// [`MonError::NoMonitors`], [`MonError::NoKey`] with the places that were searched, or
     /// [`MonError::Config`].
     pub fn from_config(config: &Config) -> Result<Self, MonError> {
-        let bad = |e: &dyn fmt::Display| MonError::Config(e.to_string());
         let name = config.name().clone();
         let credentials = crate::credentials::find(config)?;
         let mut options = Self::new(name, credentials, monitors(config)?);
-        let mode_option = match options.name.kind {
-            EntityType::Client => "ms_mon_client_mode",
-            _ => "ms_mon_cluster_mode",
-        };
-        if let Some(modes) = config.text(mode_option) {
-            options.modes = sepiola_msgr2::parse_modes(&modes).map_err(|e| bad(&e))?;
-        }
+        options.modes = mode_options(config)?.modes(options.name.kind, EntityType::Mon).to_vec();
         if let Credentials::None = options.credentials {
             // Without keys there is nothing to encrypt with; the configured modes must allow that.
             if !options.modes.contains(&ConMode::Crc) {
-                return Err(MonError::Config(format!(
-                    "authentication none needs connection mode crc, which {mode_option} does not allow"
-                )));
+                let why = "authentication none needs connection mode crc: add it to ms_mon_client_mode \
+                           (clients) or ms_mon_cluster_mode (daemons)";
+                return Err(MonError::Config(why.to_owned()));
             }
             options.modes = vec![ConMode::Crc];
         }
-        options.crypto = crate::credentials::crypto_options(config)?;
-        let seconds = |option: &str| config.duration(option).map_err(|e| bad(&e));
-        options.connect_timeout = seconds("client_mount_timeout")?;
+        options.crypto = crypto_options(config)?;
+        options.connect_timeout = config.duration("client_mount_timeout")?;
         // 0 means none to Ceph; a day is as good, and needs no special case.
         const NO_LIMIT: Duration = Duration::from_secs(86400);
-        options.request_timeout =
-            config.timeout("rados_mon_op_timeout").map_err(|e| bad(&e))?.unwrap_or(NO_LIMIT);
-        options.hunt_interval = seconds("mon_client_hunt_interval")?;
-        options.ping_interval = seconds("mon_client_ping_interval")?;
-        options.ping_timeout = seconds("mon_client_ping_timeout")?;
-        options.service_ticket_ttl = seconds("auth_service_ticket_ttl")?;
+        options.request_timeout = config.timeout("rados_mon_op_timeout")?.unwrap_or(NO_LIMIT);
+        options.hunt_interval = config.duration("mon_client_hunt_interval")?;
+        options.ping_interval = config.duration("mon_client_ping_interval")?;
+        options.ping_timeout = config.duration("mon_client_ping_timeout")?;
+        options.service_ticket_ttl = config.duration("auth_service_ticket_ttl")?;
         Ok(options)
     }
 

@@ -31,7 +31,7 @@ pub use error::{Denial, Error, Incompatibility, LocalFault, Misbehaviour};
 pub use frame::MessageHeader;
 pub use handshake::{
     Authenticator, ClientConfig, Established, Handshake, MethodOptions, ModeOptions, Progress, ServerConfig,
-    choose_mode, parse_methods, parse_modes,
+    parse_methods, parse_modes,
 };
 pub use limits::{Limits, SegmentLimits};
 pub use payload::Payload;

@@ -3,9 +3,7 @@
 use std::{io::Read, sync::Arc};
 
 use sepiola_config::Config;
-use sepiola_crypto::CryptoOptions;
 use sepiola_messenger::Shutdown;
-use sepiola_msgr2::{MethodOptions, ModeOptions, parse_methods, parse_modes};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
@@ -62,47 +60,6 @@ impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-/// The connection modes that ceph.conf sets.
-pub fn modes(config: &Config) -> Result<ModeOptions, Failure> {
-    let list = |option: &str| {
-        let text = config.get(option).unwrap_or_default();
-        parse_modes(&text).map_err(|e| Failure::new(format!("{option}: {e}")))
-    };
-    Ok(ModeOptions {
-        cluster: list("ms_cluster_mode")?,
-        service: list("ms_service_mode")?,
-        client: list("ms_client_mode")?,
-        mon_cluster: list("ms_mon_cluster_mode")?,
-        mon_service: list("ms_mon_service_mode")?,
-        mon_client: list("ms_mon_client_mode")?,
-    })
-}
-
-/// The authentication methods that ceph.conf sets.
-pub fn methods(config: &Config) -> Result<MethodOptions, Failure> {
-    let list = |option: &str| {
-        let text = config.get(option).unwrap_or_default();
-        parse_methods(&text).map_err(|e| Failure::new(format!("{option}: {e}")))
-    };
-    Ok(MethodOptions {
-        cluster: list("auth_cluster_required")?,
-        service: list("auth_service_required")?,
-        client: list("auth_client_required")?,
-    })
-}
-
-/// The cipher engine and the context policy that ceph.conf sets.
-pub fn crypto(config: &Config) -> Result<CryptoOptions, Failure> {
-    let mut options = CryptoOptions::default();
-    if let Some(engine) = config.text("crypto_engine") {
-        options.engine = engine.parse().map_err(|e| Failure::new(format!("crypto_engine: {e}")))?;
-    }
-    if let Some(policy) = config.text("debug_crypto_context") {
-        options.context = policy.parse().map_err(|e| Failure::new(format!("debug_crypto_context: {e}")))?;
-    }
-    Ok(options)
 }
 
 /// Ends when the process is asked to: SIGTERM, SIGINT, or the end of standard input if `with_stdin`.

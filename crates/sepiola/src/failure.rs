@@ -46,6 +46,12 @@ impl Failure {
     }
 }
 
+impl From<sepiola_monclient::MonError> for Failure {
+    fn from(error: sepiola_monclient::MonError) -> Self {
+        sepiola_client::Error::from(error).into()
+    }
+}
+
 impl From<sepiola_client::Error> for Failure {
     fn from(error: sepiola_client::Error) -> Self {
         Failure { errno: Some(error.errno()), message: error.to_string() }

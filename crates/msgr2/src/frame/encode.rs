@@ -56,8 +56,8 @@ impl FrameEncoder {
         self.settle(out, at, result)
     }
 
-    /// Appends a message with this header, see [`super::MessageHeader::encode`]. `front` appends the front segment; data is given in pieces. After an error `out`
-    /// is as it was.
+    /// Appends a message with this header, see [`super::MessageHeader::encode`]. `front` appends the front
+    /// segment; data is given in pieces. After an error `out` is as it was.
     pub fn message(
         &mut self,
         out: &mut Vec<u8>,

@@ -8,6 +8,9 @@ use sepiola_wire::EntityType;
 use super::mode::is_mon_or_mgr;
 
 /// Reads a list of methods as the `auth_*_required` options have it: `cephx, none`.
+///
+/// # Errors
+/// Names the first word that is no method.
 pub fn parse_methods(text: &str) -> Result<Vec<AuthMethod>, ParseMethodError> {
     parse_list(text)
 }
@@ -35,32 +38,7 @@ pub struct MethodOptions {
     pub client: Vec<AuthMethod>,
 }
 
-impl Default for MethodOptions {
-    /// Ceph's defaults: cephx; clients would also take none.
-    fn default() -> Self {
-        MethodOptions {
-            cluster: vec![AuthMethod::Cephx],
-            service: vec![AuthMethod::Cephx],
-            client: vec![AuthMethod::Cephx, AuthMethod::None],
-        }
-    }
-}
-
 impl MethodOptions {
-    /// The same methods everywhere, as `auth_supported` sets them.
-    pub fn all(methods: &[AuthMethod]) -> Self {
-        MethodOptions { cluster: methods.to_vec(), service: methods.to_vec(), client: methods.to_vec() }
-    }
-
-    /// The options of a process that has no key.
-    #[must_use]
-    pub fn without_cephx(mut self) -> Self {
-        for list in [&mut self.cluster, &mut self.service, &mut self.client] {
-            list.retain(|&method| method != AuthMethod::Cephx);
-        }
-        self
-    }
-
     /// The methods that apply between `me` and `peer`, whichever of them dials.
     pub fn methods(&self, me: EntityType, peer: EntityType) -> &[AuthMethod] {
         if me == EntityType::Client {
@@ -68,15 +46,6 @@ impl MethodOptions {
         }
         let cluster = if is_mon_or_mgr(me) { is_mon_or_mgr(peer) } else { peer != EntityType::Client };
         if cluster { &self.cluster } else { &self.service }
-    }
-
-    /// The methods that a monitor allows to an entity name of this type, in addition to
-    /// [`MethodOptions::methods`] for the type that the peer announced.
-    pub fn methods_for_name(&self, name: EntityType) -> &[AuthMethod] {
-        match name {
-            EntityType::Mon | EntityType::Osd | EntityType::Mds | EntityType::Mgr => &self.cluster,
-            _ => &self.service,
-        }
     }
 }
 
@@ -104,9 +73,6 @@ mod tests {
         ] {
             assert_eq!(options.methods(me, peer), &expected[..], "{me} with {peer}");
         }
-        assert_eq!(options.methods_for_name(Osd), &options.cluster[..]);
-        assert_eq!(options.methods_for_name(Client), &options.service[..]);
-        assert_eq!(options.clone().without_cephx().client, [AuthMethod::None]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::{
 
 pub use client::ClientConfig;
 pub use method::{MethodOptions, parse_methods};
-pub use mode::{ModeOptions, choose_mode, parse_modes};
+pub use mode::{ModeOptions, parse_modes};
 pub use server::ServerConfig;
 
 use client::Client;

@@ -7,7 +7,7 @@ use super::MethodOptions;
 
 /// Picks the connection mode as every server does: the first of the client's list that the server allows.
 /// Method none goes with crc only, since it agrees on no key.
-pub fn choose_mode(offered: &[u32], allowed: &[ConMode], method: AuthMethod) -> Option<ConMode> {
+pub(crate) fn choose_mode(offered: &[u32], allowed: &[ConMode], method: AuthMethod) -> Option<ConMode> {
     offered
         .iter()
         .filter_map(|&mode| ConMode::from_u32(mode))
@@ -16,6 +16,9 @@ pub fn choose_mode(offered: &[u32], allowed: &[ConMode], method: AuthMethod) -> 
 }
 
 /// Reads a list of modes as the `ms_*_mode` options have it: `secure crc`, `secure, crc`.
+///
+/// # Errors
+/// Names the first word that is no mode.
 pub fn parse_modes(text: &str) -> Result<Vec<ConMode>, ParseMethodError> {
     super::method::parse_list(text)
 }
@@ -37,35 +40,7 @@ pub struct ModeOptions {
     pub mon_client: Vec<ConMode>,
 }
 
-impl Default for ModeOptions {
-    /// Ceph's defaults: crc preferred, except with monitors.
-    fn default() -> Self {
-        let crc_first = vec![ConMode::Crc, ConMode::Secure];
-        let secure_first = vec![ConMode::Secure, ConMode::Crc];
-        ModeOptions {
-            cluster: crc_first.clone(),
-            service: crc_first.clone(),
-            client: crc_first,
-            mon_cluster: secure_first.clone(),
-            mon_service: secure_first.clone(),
-            mon_client: secure_first,
-        }
-    }
-}
-
 impl ModeOptions {
-    /// The same modes everywhere.
-    pub fn all(modes: &[ConMode]) -> Self {
-        ModeOptions {
-            cluster: modes.to_vec(),
-            service: modes.to_vec(),
-            client: modes.to_vec(),
-            mon_cluster: modes.to_vec(),
-            mon_service: modes.to_vec(),
-            mon_client: modes.to_vec(),
-        }
-    }
-
     /// The list that applies between `me` and `peer`, whichever of them dials.
     pub fn modes(&self, me: EntityType, peer: EntityType) -> &[ConMode] {
         match (is_mon_or_mgr(me), is_mon_or_mgr(peer)) {
@@ -151,8 +126,10 @@ mod tests {
         let modes = ModeOptions {
             cluster: vec![ConMode::Crc],
             service: vec![ConMode::Secure],
+            client: vec![],
+            mon_cluster: vec![ConMode::Secure, ConMode::Crc],
             mon_service: vec![ConMode::Crc],
-            ..ModeOptions::default()
+            mon_client: vec![],
         };
         let methods = MethodOptions {
             cluster: vec![AuthMethod::Cephx],

@@ -9,7 +9,9 @@ use sepiola_cephx::{
 use sepiola_crypto::CryptoOptions;
 use sepiola_wire::{Cookie, EntityAddr, EntityAddrVec, EntityType, Errno, Features, GlobalId};
 
-use super::{MAX_ADDRS, Ready, Signatures, Wire, address::has_exactly, choose_mode, decode, unexpected};
+use super::{
+    MAX_ADDRS, Ready, Signatures, Wire, address::has_exactly, decode, mode::choose_mode, unexpected,
+};
 use crate::{
     Denial, Error, Incompatibility, Limits, LocalFault, Misbehaviour, PeerInfo, Session,
     frame::{

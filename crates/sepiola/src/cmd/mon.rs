@@ -7,6 +7,7 @@ use sepiola_cephx::{Keyring, TicketLife};
 use sepiola_config::Config;
 use sepiola_messages::MonMap;
 use sepiola_mon::{MkfsOptions, MonOptions};
+use sepiola_monclient::{crypto_options, method_options, mode_options};
 use sepiola_wire::{AddrType, EntityAddr, EntityName, EntityType, UTime, Uuid};
 
 use crate::{
@@ -47,10 +48,10 @@ pub fn run(args: MonArgs, options: ConfigOptions) -> CmdResult {
     // A port that the monmap has is kept; the first start may have chosen it.
     mon.listen = Some(listen).filter(|a| a.port() != 0);
     mon.ready_file = args.daemon.ready_file.clone();
-    let modes = daemon::modes(&config)?;
+    let modes = mode_options(&config)?;
     mon.modes = modes.modes(EntityType::Mon, EntityType::Client).to_vec();
-    mon.auth = daemon::methods(&config)?.service;
-    mon.crypto = daemon::crypto(&config)?;
+    mon.auth = method_options(&config)?.service;
+    mon.crypto = crypto_options(&config)?;
     mon.tickets = TicketLife {
         auth: config.duration("auth_mon_ticket_ttl")?,
         service: config.duration("auth_service_ticket_ttl")?,

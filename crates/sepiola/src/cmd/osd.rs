@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use clap::Args;
-use sepiola_monclient::MonClientOptions;
+use sepiola_monclient::{MonClientOptions, method_options, mode_options};
 use sepiola_objectstore::MemStore;
 use sepiola_osd::OsdOptions;
 use sepiola_wire::{EntityName, EntityType, OsdId};
@@ -38,14 +38,14 @@ pub fn run(args: OsdArgs, options: ConfigOptions) -> CmdResult {
         None | Some("mem" | "memstore") => Arc::new(MemStore::new()),
         Some(other) => return Err(Failure::new(format!("osd_objectstore: `{other}` is not there: use mem"))),
     };
-    let monitors = MonClientOptions::from_config(&config).map_err(sepiola_client::Error::from)?;
+    let monitors = MonClientOptions::from_config(&config)?;
     let mut osd = OsdOptions::new(id, monitors, store);
     if let Some(addr) = config.text("public_addr") {
         let ip =
             addr.parse().map_err(|_| Failure::new(format!("public_addr: `{addr}` is not an IP address")))?;
         osd.listen = SocketAddr::new(ip, 0);
     }
-    osd.allowed = daemon::modes(&config)?.allowed(EntityType::Osd, &daemon::methods(&config)?);
+    osd.allowed = mode_options(&config)?.allowed(EntityType::Osd, &method_options(&config)?);
     osd.spin = Duration::from_micros(config.u64("spin_us")?);
     osd.ready_file = args.daemon.ready_file.clone();
     if let Some(host) = config.text("host") {
