@@ -5,7 +5,8 @@ use std::{
     fmt::Write as _,
     fs::{self, File},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{self, Child, Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -112,12 +113,14 @@ impl Invocation {
         command
     }
 
-    /// Runs the program, with its output in files of `scratch` until it ends.
+    /// Runs the program, with its output in files of `scratch` until it ends. Several may run at once.
     ///
     /// # Errors
     /// If it doesn't start, or doesn't end before the deadline; it is killed then.
     pub fn run(&self, scratch: &Path, deadline: Deadline) -> Result<Output> {
-        let path = |stream| scratch.join(format!("last.{stream}"));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = |stream| scratch.join(format!("output-{}-{number}.{stream}", process::id()));
         let (out, err) = (path("out"), path("err"));
         let stdout = File::create(&out).map_err(Failure::file(&out))?;
         let stderr = File::create(&err).map_err(Failure::file(&err))?;
@@ -136,6 +139,10 @@ impl Invocation {
         };
         let read = |path: &Path| fs::read(path).map_err(Failure::file(path));
         let output = Output { invocation: self.text(), status, stdout: read(&out)?, stderr: read(&err)? };
+        for path in [&out, &err] {
+            // The folder goes as a whole in the end.
+            let _ = fs::remove_file(path);
+        }
         if timed_out { Err(output.failure("did not end before the deadline")) } else { Ok(output) }
     }
 
@@ -182,6 +189,11 @@ impl Output {
             Some(1..) => Ok(self),
             _ => Err(self.failure("should have failed")),
         }
+    }
+
+    /// Standard error as text.
+    pub fn error_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
     /// The output of a program that must have printed `text`.

@@ -34,6 +34,11 @@ impl Failure {
         self
     }
 
+    /// The same failure with exit status 1, whatever its errno.
+    pub fn with_status_one(self) -> Self {
+        Failure { errno: None, ..self }
+    }
+
     /// Prints the reason and gives the exit status.
     pub fn report(self) -> ExitCode {
         if !self.message.is_empty() {

@@ -2,6 +2,8 @@
 
 use sepiola_wire::{DecodeError, Put, Reader};
 
+/// How the object names of every run start.
+pub const ANY_RUN: &str = "benchmark_data";
 /// The object that remembers the last run.
 pub const DEFAULT_RUN_NAME: &str = "benchmark_last_metadata";
 
@@ -51,7 +53,7 @@ impl RunMetadata {
 
 /// `benchmark_data_HOST_PID`.
 pub fn prefix(host: &str, pid: u32) -> String {
-    format!("benchmark_data_{host}_{pid}")
+    format!("{ANY_RUN}_{host}_{pid}")
 }
 
 /// The short host name.

@@ -38,19 +38,14 @@ pub struct CephArgs {
 }
 
 /// Sends one command and prints the answer.
-pub fn run(args: CephArgs, options: ConfigOptions) -> CmdResult {
-    // clap stops at the first word of the command, so that --yes-i-really-mean-it reaches it; the form of
-    // output may stand behind it as well.
-    let (words, late_format) = take_format(&args.command)?;
-    let words = if args.status { vec!["status".to_owned()] } else { words };
+pub fn run(mut args: CephArgs, options: ConfigOptions) -> CmdResult {
+    take_options(&mut args)?;
+    let words = if args.status { vec!["status".to_owned()] } else { args.command.clone() };
     if words.is_empty() {
-        return Err(Failure::errno(
-            sepiola_wire::Errno::EINVAL,
-            "no command: try `sepiola ceph status` or `-s`",
-        ));
+        return Err(invalid("no command: try `sepiola ceph status` or `-s`".to_owned()));
     }
     let input = args.input.as_ref().map(std::fs::read).transpose()?.unwrap_or_default();
-    let format = late_format.or(args.format);
+    let format = args.format;
     runtime()?.block_on(async {
         let rados = args.connect.connect(&options).await?;
         let descriptions = rados.mon_command(r#"{"prefix": "get_command_descriptions"}"#, "").await?;
@@ -97,22 +92,50 @@ fn print(args: &CephArgs, format: Option<Format>, output: &[u8]) -> CmdResult {
     Ok(())
 }
 
-fn take_format(words: &[String]) -> Result<(Vec<String>, Option<Format>), Failure> {
-    let parse = |text: &str| {
-        <Format as clap::ValueEnum>::from_str(text, true)
-            .map_err(|_| Failure::errno(sepiola_wire::Errno::EINVAL, format!("unknown format `{text}`")))
-    };
-    let mut rest = Vec::new();
-    let mut format = None;
-    let mut words = words.iter();
+type Take = fn(&mut CephArgs, &str) -> CmdResult;
+
+/// Options behind the first word of the command. clap stops there, so that options of commands
+/// (`--yes-i-really-mean-it`) reach the monitor; the stock tool takes its own ones anywhere.
+fn take_options(args: &mut CephArgs) -> CmdResult {
+    let mut words = std::mem::take(&mut args.command).into_iter();
     while let Some(word) = words.next() {
-        if word == "-f" || word == "--format" {
-            format = Some(parse(words.next().map_or("", String::as_str))?);
-        } else if let Some(value) = word.strip_prefix("--format=") {
-            format = Some(parse(value)?);
-        } else {
-            rest.push(word.clone());
+        if word == "--" {
+            args.command.extend(words);
+            break;
         }
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+            _ => (word.as_str(), None),
+        };
+        let take: Take = match name {
+            "-f" | "--format" => |args, value| {
+                let format = <Format as clap::ValueEnum>::from_str(value, true);
+                args.format = Some(format.map_err(|_| invalid(format!("unknown format `{value}`")))?);
+                Ok(())
+            },
+            "-i" | "--in-file" => |args, value| set(&mut args.input, value),
+            "-o" | "--out-file" => |args, value| set(&mut args.output, value),
+            "-c" | "--conf" => |args, value| set(&mut args.connect.conf, value),
+            "-k" | "--keyring" => |args, value| set(&mut args.connect.keyring, value),
+            "-n" | "--name" => |args, value| set(&mut args.connect.name, value),
+            "--id" | "--user" => |args, value| set(&mut args.connect.id, value),
+            "-m" => |args, value| set(&mut args.connect.mon, value),
+            _ => {
+                args.command.push(word);
+                continue;
+            }
+        };
+        let value = value.or_else(|| words.next()).ok_or_else(|| invalid(format!("{word}: needs a value")))?;
+        take(args, &value)?;
     }
-    Ok((rest, format))
+    Ok(())
+}
+
+fn set<T: for<'a> From<&'a str>>(slot: &mut Option<T>, value: &str) -> CmdResult {
+    *slot = Some(value.into());
+    Ok(())
+}
+
+fn invalid(message: String) -> Failure {
+    Failure::errno(sepiola_wire::Errno::EINVAL, message)
 }

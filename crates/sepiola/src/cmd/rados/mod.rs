@@ -86,8 +86,12 @@ pub struct RadosArgs {
     pub command: Vec<String>,
 }
 
-/// Runs one verb.
+/// Runs one verb. As with the stock tool, the exit status of every failure is 1.
 pub fn run(args: RadosArgs, options: ConfigOptions) -> CmdResult {
+    run_verb(args, options).map_err(Failure::with_status_one)
+}
+
+fn run_verb(args: RadosArgs, options: ConfigOptions) -> CmdResult {
     let verb: Vec<&str> = args.command.iter().map(String::as_str).collect();
     if let ["bench", seconds, workload] = verb[..] {
         return crate::cmd::bench::run_rados(&args, seconds, workload, options);

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 
 use bytes::Bytes;
 use sepiola_client::{Create, IoCtx, WriteOp};
+use sepiola_wire::UTime;
 
 use super::{RadosArgs, open_input, open_output};
 use crate::failure::{CmdResult, Failure};
@@ -87,7 +88,13 @@ pub async fn remove(io: &IoCtx, oids: &[&str]) -> CmdResult {
 
 pub async fn stat(io: &IoCtx, oid: &str, args: &RadosArgs) -> CmdResult {
     let stat = io.stat(oid).await.map_err(|e| failed(e, "stat-ing", io, oid))?;
-    let mtime = stat.mtime.to_string();
+    // The older verb knows whole seconds only.
+    let whole_seconds = args.command.first().is_some_and(|verb| verb == "stat");
+    let mtime = match whole_seconds {
+        true => UTime { nsec: 0, ..stat.mtime },
+        false => stat.mtime,
+    };
+    let mtime = mtime.to_string();
     if args.format.is_json() {
         args.format.print(&serde_json::json!({ "name": oid, "mtime": mtime, "size": stat.size }));
     } else {
@@ -102,5 +109,10 @@ pub async fn alloc_hint(io: &IoCtx, oid: &str, size: u64, write: u64) -> CmdResu
 }
 
 pub(super) fn failed(error: sepiola_client::Error, doing: &str, io: &IoCtx, oid: &str) -> Failure {
-    Failure::from(error).context(format_args!("error {doing} {}/{oid}", io.pool_name()))
+    let failure = match error {
+        // The operation and its object are named already.
+        sepiola_client::Error::Operation { errno, .. } => Failure::errno(errno, errno.to_string()),
+        other => other.into(),
+    };
+    failure.context(format_args!("error {doing} {}/{oid}", io.pool_name()))
 }

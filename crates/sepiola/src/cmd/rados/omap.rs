@@ -125,7 +125,10 @@ fn hexdump(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
             chunk.iter().map(|b| if b.is_ascii_graphic() || *b == b' ' { *b as char } else { '.' }).collect();
         writeln!(out, " |{text}|")?;
     }
-    writeln!(out, "{:08x}", bytes.len())
+    match bytes.len() {
+        0 => Ok(()),
+        len => writeln!(out, "{len:08x}"),
+    }
 }
 
 #[cfg(test)]
@@ -139,5 +142,8 @@ mod tests {
         hexdump(&mut out, b"v").unwrap();
         let expected = "00000000  76                                                |v|\n00000001\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
+        let mut nothing = Vec::new();
+        hexdump(&mut nothing, b"").unwrap();
+        assert!(nothing.is_empty());
     }
 }

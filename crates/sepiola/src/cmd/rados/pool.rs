@@ -84,16 +84,16 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
         let bytes = |kib: i64| units::bytes(kib.max(0) as u64 * 1024);
         rows.push(if format.is_json() {
             Row::Json(serde_json::json!({
-                "name": pool.name, "id": pool.id.0.to_string(), "size_bytes": sum.num_bytes.to_string(),
-                "size_kb": (sum.num_bytes as u64).div_ceil(1024).to_string(),
-                "num_objects": sum.num_objects.to_string(),
-                "num_object_clones": sum.num_object_clones.to_string(),
-                "num_object_copies": sum.num_object_copies.to_string(),
-                "num_objects_missing_on_primary": sum.num_objects_missing_on_primary.to_string(),
-                "num_objects_unfound": sum.num_objects_unfound.to_string(),
-                "num_objects_degraded": sum.num_objects_degraded.to_string(),
-                "read_ops": sum.num_rd.to_string(), "read_bytes": (sum.num_rd_kb * 1024).to_string(),
-                "write_ops": sum.num_wr.to_string(), "write_bytes": (sum.num_wr_kb * 1024).to_string(),
+                "name": pool.name, "id": pool.id.0, "size_bytes": sum.num_bytes,
+                "size_kb": (sum.num_bytes.max(0) as u64).div_ceil(1024),
+                "num_objects": sum.num_objects, "num_object_clones": sum.num_object_clones,
+                "num_object_copies": sum.num_object_copies,
+                "num_objects_missing_on_primary": sum.num_objects_missing_on_primary,
+                "num_objects_unfound": sum.num_objects_unfound,
+                "num_objects_degraded": sum.num_objects_degraded,
+                "read_ops": sum.num_rd, "read_bytes": sum.num_rd_kb * 1024,
+                "write_ops": sum.num_wr, "write_bytes": sum.num_wr_kb * 1024,
+                "compress_bytes_used": 0, "compress_under_bytes": 0,
             }))
         } else {
             Row::Plain(vec![
@@ -118,9 +118,9 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
         let pools: Vec<_> =
             rows.into_iter().filter_map(|r| if let Row::Json(v) = r { Some(v) } else { None }).collect();
         format.print(&serde_json::json!({
-            "pools": pools, "total_objects": cluster.num_objects.to_string(),
-            "total_used": cluster.kb_used.to_string(), "total_avail": cluster.kb_avail.to_string(),
-            "total_space": cluster.kb.to_string(),
+            "pools": pools, "total_objects": cluster.num_objects,
+            "total_used": cluster.kb_used, "total_avail": cluster.kb_avail,
+            "total_space": cluster.kb,
         }));
         return Ok(());
     }
