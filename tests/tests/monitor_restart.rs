@@ -89,7 +89,7 @@ async fn administer(rados: Rados, prefix: &str, stop: &AtomicBool, told: &Mutex<
             let key = answer[0]["key"].as_str().unwrap().to_owned();
             told.lock().unwrap().keys.insert(user, key);
         }
-        let epoch = rados.osdmap().epoch.0;
+        let epoch = rados.osdmap().epoch().0;
         let mut told = told.lock().unwrap();
         told.epoch = told.epoch.max(epoch);
     }
