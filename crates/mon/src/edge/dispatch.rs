@@ -3,7 +3,7 @@
 //! Every message is authorised by its own type: that its sender has authenticated gives it no right by
 //! itself. Types that are unknown are logged and dropped; the session stays.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Instant};
 
 use sepiola_cephx::{AuthEnv, MonAuthenticator, ServerAuthenticator};
 use sepiola_messages::{
@@ -72,6 +72,9 @@ impl Dispatch for Monitor {
 
     fn closed(&self, session: Session) {
         self.sessions.close(&session.shared);
+        if let Some(osd) = session.shared.osd() {
+            self.liveness.lock().session_lost(osd, Instant::now());
+        }
     }
 }
 

@@ -15,6 +15,9 @@ use sepiola_wire::OsdId;
 pub struct LivenessRules {
     /// An OSD without a beacon for this long is down.
     pub beacon_grace: Duration,
+    /// An OSD that has lost its session, and sends no beacon on a new one for this long, is down: what a
+    /// crash looks like, since the kernel closes a dead process's connections at once.
+    pub reconnect_grace: Duration,
     /// A report older than this no longer counts.
     pub report_age: Duration,
     /// How many other OSDs must complain, where that many others are up.
@@ -26,6 +29,7 @@ impl Default for LivenessRules {
     fn default() -> Self {
         LivenessRules {
             beacon_grace: Duration::from_secs(4),
+            reconnect_grace: Duration::from_secs(2),
             report_age: Duration::from_secs(20),
             min_reporters: 2,
         }
@@ -36,6 +40,8 @@ impl Default for LivenessRules {
 #[derive(Debug, Default)]
 pub struct Liveness {
     heard: BTreeMap<OsdId, Instant>,
+    /// Since when an OSD has no session.
+    left: BTreeMap<OsdId, Instant>,
     reports: BTreeMap<OsdId, BTreeMap<OsdId, Instant>>,
     condemned: BTreeSet<OsdId>,
 }
@@ -44,8 +50,14 @@ impl Liveness {
     /// An OSD booted or sent a beacon: what others said of it before is void.
     pub fn heard_from(&mut self, osd: OsdId, now: Instant) {
         self.heard.insert(osd, now);
+        self.left.remove(&osd);
         self.reports.remove(&osd);
         self.condemned.remove(&osd);
+    }
+
+    /// The OSD's session has ended; it may come back with another.
+    pub fn session_lost(&mut self, osd: OsdId, now: Instant) {
+        self.left.entry(osd).or_insert(now);
     }
 
     /// An OSD whose process is certainly gone.
@@ -68,6 +80,7 @@ impl Liveness {
     /// Forgets an OSD that is down or gone.
     pub fn forget(&mut self, osd: OsdId) {
         self.heard.remove(&osd);
+        self.left.remove(&osd);
         self.reports.remove(&osd);
         self.condemned.remove(&osd);
         for reporters in self.reports.values_mut() {
@@ -78,6 +91,7 @@ impl Liveness {
     /// Of the OSDs that are up in the map, those to be marked down now.
     pub fn dead(&mut self, up: &BTreeSet<OsdId>, now: Instant, rules: &LivenessRules) -> Vec<OsdId> {
         self.heard.retain(|osd, _| up.contains(osd));
+        self.left.retain(|osd, _| up.contains(osd));
         self.reports.retain(|osd, _| up.contains(osd));
         self.condemned.retain(|osd| up.contains(osd));
         for reporters in self.reports.values_mut() {
@@ -87,6 +101,9 @@ impl Liveness {
         let silent = |osd: &OsdId, heard: &BTreeMap<OsdId, Instant>| {
             heard.get(osd).is_some_and(|at| now.saturating_duration_since(*at) >= rules.beacon_grace)
         };
+        let gone = |osd: &OsdId, left: &BTreeMap<OsdId, Instant>| {
+            left.get(osd).is_some_and(|at| now.saturating_duration_since(*at) >= rules.reconnect_grace)
+        };
         let mut dead = Vec::new();
         for osd in up {
             // An OSD that is up in the map and was never heard: this monitor has just started.
@@ -94,7 +111,7 @@ impl Liveness {
             let others = up.len() - 1;
             let needed = rules.min_reporters.min(others).max(1);
             let blamed = self.reports.get(osd).is_some_and(|reporters| reporters.len() >= needed);
-            if silent(osd, &self.heard) || blamed || self.condemned.contains(osd) {
+            if silent(osd, &self.heard) || gone(osd, &self.left) || blamed || self.condemned.contains(osd) {
                 dead.push(*osd);
             }
         }
@@ -121,6 +138,20 @@ mod tests {
         assert_eq!(l.dead(&up(2), start + 3 * SECOND, &rules), []);
         assert_eq!(l.dead(&up(2), start + 4 * SECOND, &rules), [OsdId(0)]);
         assert!(rules.beacon_grace < 5 * SECOND);
+    }
+
+    #[test]
+    fn an_osd_that_lost_its_session_is_dead_unless_it_comes_back() {
+        let (mut l, start, rules) = (Liveness::default(), Instant::now(), LivenessRules::default());
+        for osd in [0, 1] {
+            l.heard_from(OsdId(osd), start);
+            l.session_lost(OsdId(osd), start);
+        }
+        assert_eq!(l.dead(&up(2), start + SECOND, &rules), []);
+        l.heard_from(OsdId(1), start + SECOND);
+        // Losing it again does not start the wait anew.
+        l.session_lost(OsdId(0), start + SECOND);
+        assert_eq!(l.dead(&up(2), start + 2 * SECOND, &rules), [OsdId(0)]);
     }
 
     #[test]
