@@ -125,7 +125,8 @@ fn take_options(args: &mut CephArgs) -> CmdResult {
                 continue;
             }
         };
-        let value = value.or_else(|| words.next()).ok_or_else(|| invalid(format!("{word}: needs a value")))?;
+        let value =
+            value.or_else(|| words.next()).ok_or_else(|| invalid(format!("{word}: needs a value")))?;
         take(args, &value)?;
     }
     Ok(())

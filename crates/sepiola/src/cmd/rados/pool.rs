@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use sepiola_client::{IoCtx, Rados};
+use sepiola_client::{IoCtx, PoolStat, Rados};
 use sepiola_config::units;
 
 use super::{RadosArgs, open_output};
@@ -52,10 +52,14 @@ pub async fn objects(io: &IoCtx, args: &RadosArgs, file: &str) -> CmdResult {
     let mut items = Vec::new();
     while let Some(object) = objects.next().await? {
         if args.format.is_json() {
-            items.push(serde_json::json!({
+            let mut item = serde_json::json!({
                 "namespace": String::from_utf8_lossy(&object.namespace),
                 "name": String::from_utf8_lossy(&object.name),
-            }));
+            });
+            if !object.locator_key.is_empty() {
+                item["locator"] = String::from_utf8_lossy(&object.locator_key).into();
+            }
+            items.push(item);
             continue;
         }
         if args.all {
@@ -80,12 +84,13 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
     let cluster = rados.cluster_stat().await?;
     let mut rows = Vec::new();
     for pool in rados.list_pools().await? {
-        let sum = rados.pool_stat(&pool.name).await?.sum;
+        let stat = rados.pool_stat(&pool.name).await?;
+        let (sum, used) = (&stat.sum, used(&stat));
         let bytes = |kib: i64| units::bytes(kib.max(0) as u64 * 1024);
         rows.push(if format.is_json() {
             Row::Json(serde_json::json!({
-                "name": pool.name, "id": pool.id.0, "size_bytes": sum.num_bytes,
-                "size_kb": (sum.num_bytes.max(0) as u64).div_ceil(1024),
+                "name": pool.name, "id": pool.id.0, "size_bytes": used,
+                "size_kb": used.div_ceil(1024),
                 "num_objects": sum.num_objects, "num_object_clones": sum.num_object_clones,
                 "num_object_copies": sum.num_object_copies,
                 "num_objects_missing_on_primary": sum.num_objects_missing_on_primary,
@@ -98,7 +103,7 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
         } else {
             Row::Plain(vec![
                 pool.name,
-                units::bytes(sum.num_bytes.max(0) as u64),
+                units::bytes(used),
                 sum.num_objects.to_string(),
                 sum.num_object_clones.to_string(),
                 sum.num_object_copies.to_string(),
@@ -148,6 +153,15 @@ pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
     println!("total_avail      {}", units::bytes(cluster.kb_avail * 1024));
     println!("total_space      {}", units::bytes(cluster.kb * 1024));
     Ok(())
+}
+
+/// What a pool takes, in bytes: as its stores tell it, where they keep count by pool; else what its objects
+/// hold.
+fn used(stat: &PoolStat) -> u64 {
+    match stat.store.allocated {
+        0 => (stat.sum.num_bytes + stat.sum.num_omap_bytes).max(0) as u64,
+        data => (data + stat.store.omap_allocated).max(0) as u64,
+    }
 }
 
 enum Row {
