@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
     time::Duration,
@@ -126,6 +126,13 @@ impl MiniCluster {
         ended.expect("it ends before the deadline")
     }
 
+    /// A stock program that needs no cluster.
+    pub fn program(&self, name: &str, args: &[&str]) -> Output {
+        let ended =
+            invocation(Tool::Stock, name).args(args).run(self.dir.path(), Deadline::after(COMMAND_TIME));
+        ended.expect("it ends before the deadline")
+    }
+
     /// `sepiola rados -p test ARGS`, which must succeed; its output.
     pub fn rados(&self, args: &[&str]) -> String {
         let args = [&["-p", test_pool()], args].concat();
@@ -174,7 +181,8 @@ impl MiniCluster {
 
     /// Waits until `attempt` gives a value.
     pub fn wait_for<T>(&self, what: &str, within: Duration, mut attempt: impl FnMut() -> Option<T>) -> T {
-        let attempt = || attempt().ok_or_else(|| crate::Failure::new(format!("{what}: not within {within:?}")));
+        let attempt =
+            || attempt().ok_or_else(|| crate::Failure::new(format!("{what}: not within {within:?}")));
         Deadline::after(within).retry(attempt).unwrap_or_else(|e| panic!("{e}"))
     }
 }
@@ -193,30 +201,50 @@ fn invocation(tool: Tool, program: &str) -> Invocation {
 /// A client of the library that writes and reads objects all the time, on a thread of its own.
 pub struct Bystander {
     stop: Arc<AtomicBool>,
-    thread: thread::JoinHandle<Result<u64, sepiola_client::Error>>,
+    done: Arc<AtomicU64>,
+    thread: thread::JoinHandle<Result<(), sepiola_client::Error>>,
 }
 
 impl Bystander {
-    /// Starts it, with the administrator's key.
+    /// Starts it, with the administrator's key; it is at work when this returns.
     pub fn start(cluster: &MiniCluster) -> Self {
-        let (conf, stop) = (cluster.conf(), Arc::new(AtomicBool::new(false)));
-        let stopped = stop.clone();
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a runtime").block_on(write_and_read(&conf, &stopped))
+        let (conf, stop, done) = (cluster.conf(), Arc::default(), Arc::default());
+        let thread = thread::spawn({
+            let (stop, done) = (Arc::clone(&stop), Arc::clone(&done));
+            move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.expect("a runtime").block_on(write_and_read(&conf, &stop, &done))
+            }
         });
-        Bystander { stop, thread }
+        let bystander = Bystander { stop, done, thread };
+        bystander.goes_on();
+        bystander
     }
 
-    /// Ends it; how many objects it has written and read. Panics if one of its operations has failed.
-    pub fn finish(self) -> u64 {
+    /// Waits until one more of its operations is done. Panics if one has failed.
+    pub fn goes_on(&self) {
+        let before = self.done.load(Ordering::Relaxed);
+        let deadline = Deadline::after(COMMAND_TIME);
+        while self.done.load(Ordering::Relaxed) == before && !self.thread.is_finished() {
+            assert!(!deadline.is_over(), "a client that did nothing wrong gets no further");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Ends it, after one more operation. Panics if one has failed.
+    pub fn finish(self) {
+        self.goes_on();
         self.stop.store(true, Ordering::Relaxed);
         let ended = self.thread.join().expect("the bystander's data is right");
-        ended.unwrap_or_else(|e| panic!("an operation of a client that did nothing wrong: {e}"))
+        ended.unwrap_or_else(|e| panic!("an operation of a client that did nothing wrong: {e}"));
     }
 }
 
-async fn write_and_read(conf: &Path, stop: &AtomicBool) -> Result<u64, sepiola_client::Error> {
+async fn write_and_read(
+    conf: &Path,
+    stop: &AtomicBool,
+    count: &AtomicU64,
+) -> Result<(), sepiola_client::Error> {
     let io = Rados::builder().conf_file(conf)?.connect().await?.open_ioctx(test_pool()).await?;
     let mut done = 0_u64;
     while !stop.load(Ordering::Relaxed) {
@@ -225,9 +253,10 @@ async fn write_and_read(conf: &Path, stop: &AtomicBool) -> Result<u64, sepiola_c
         io.write_full(object.as_str(), bytes.clone()).await?;
         assert_eq!(io.read(object.as_str(), 0..8192).await?, bytes);
         done += 1;
+        count.store(done, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    Ok(done)
+    Ok(())
 }
 
 /// Processes whose command line contains `text`: what a cluster in a folder of that name has left behind.

@@ -45,7 +45,8 @@ fn up_down_and_up_again() {
     let up = ["cluster", "up", "--dir", text(&dir), "--port", "0", "--osds", "3", "--pool", "test:8"];
     sepiola(&scratch, &up).success().unwrap().prints(text(&conf)).unwrap();
     assert_eq!(daemons_with(text(&conf)).len(), 4);
-    let rados = |args: &[&str]| sepiola(&scratch, &[&["rados", "-c", text(&conf), "-p", "test"], args].concat());
+    let rados =
+        |args: &[&str]| sepiola(&scratch, &[&["rados", "-c", text(&conf), "-p", "test"], args].concat());
     rados(&["put", "before", text(&conf)]).success().unwrap();
 
     // A running cluster is not started over.
