@@ -166,7 +166,7 @@ impl ClusterOptions {
         self
     }
 
-    /// The `sepiola` program to run; by default the running one, or the one beside it.
+    /// The `sepiola` program to run; by default `SEPIOLA_BIN`, or the one beside the running program.
     pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = Some(program.into());
         self

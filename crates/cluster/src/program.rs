@@ -4,16 +4,13 @@ use std::{env, path::PathBuf};
 
 use crate::ClusterError;
 
-/// The named program, `SEPIOLA_BIN`, this program if it is sepiola itself, or the one beside it: cargo puts
-/// test programs into `deps/` or `examples/` below the folder of the binaries.
+/// The named program, `SEPIOLA_BIN`, or the `sepiola` beside this program: cargo puts test programs into
+/// `deps/` or `examples/` below the folder of the binaries.
 pub(crate) fn find(named: Option<PathBuf>) -> Result<PathBuf, ClusterError> {
     if let Some(program) = named.or_else(|| env::var_os("SEPIOLA_BIN").map(PathBuf::from)) {
         return Ok(program);
     }
     let here = env::current_exe().map_err(|_| ClusterError::NoProgram)?;
-    if here.file_stem().is_some_and(|stem| stem == "sepiola") {
-        return Ok(here);
-    }
     here.ancestors()
         .skip(1)
         .take(2)

@@ -87,6 +87,7 @@ fn start(args: &ClusterArgs, up: &UpArgs) -> CmdResult {
         ));
     }
     let mut options = ClusterOptions::new(&args.dir)
+        .program(std::env::current_exe()?)
         .osds(up.osds)
         .store(up.store)
         .auth(up.auth)

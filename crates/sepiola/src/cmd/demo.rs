@@ -93,7 +93,8 @@ async fn demo(args: &DemoArgs) -> CmdResult {
 
 async fn start(mode: MsMode) -> Result<Subject, Failure> {
     let begun = Instant::now();
-    let cluster = ClusterOptions::temporary()?.ms_mode(mode).pool(POOL).start().await?;
+    let program = std::env::current_exe()?;
+    let cluster = ClusterOptions::temporary()?.program(program).ms_mode(mode).pool(POOL).start().await?;
     let rados = cluster.connect().await?;
     let io = rados.open_ioctx(POOL).await?;
     io.write_full("first", "x").await?;
