@@ -6,7 +6,7 @@ use clap::Args;
 use sepiola_cluster::{Cluster, ClusterOptions, MsMode};
 
 use crate::{
-    bench::{BenchOptions, Columns, Summary, Workload, run as run_workload},
+    bench::{BenchOptions, Columns, Summary, Workload, cleanup, run as run_workload},
     cli::Format,
     failure::{CmdResult, Failure},
 };
@@ -14,8 +14,8 @@ use crate::{
 /// Flags of `sepiola demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Seconds of each of the measurements.
-    #[arg(long, default_value_t = 2)]
+    /// Seconds of each of the measurements, 30 at most: what is written stays in memory meanwhile.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=30))]
     pub seconds: u64,
     /// Operations in flight.
     #[arg(short = 't', long, default_value_t = 16)]
@@ -85,6 +85,7 @@ async fn demo(args: &DemoArgs) -> CmdResult {
             let quiet = || None::<Columns<std::io::Sink>>;
             subject.write.push(run_workload(&io, Workload::Write, &options, quiet()).await?);
             subject.rand.push(run_workload(&io, Workload::Rand, &options, quiet()).await?);
+            cleanup(&io, &options.run_name, options.concurrent).await?;
         }
     }
     report(args, &subjects);
