@@ -44,12 +44,61 @@ const SUITES: &[Suite] = &[
     all("neorados_write_operations", 8),
     all("neorados_misc", 12),
     all("neorados_pool", 6),
+    Suite {
+        name: "rados_api_list",
+        pass: 6,
+        left_out: &[
+            ("LibRadosList.EnumerateObjects", PG_NUM),
+            ("LibRadosList.EnumerateObjectsSplit", PG_NUM),
+        ],
+    },
+    all("rados_api_misc", 12),
+    // CopyScrubPP sleeps for a minute of it; it does not look at whether the scrubs that it asks for happen.
+    all("rados_api_misc_pp", 29),
+    all("rados_api_lock", 8),
+    all("rados_api_lock_pp", 8),
+    Suite {
+        name: "rados_api_pool",
+        pass: 8,
+        left_out: &[("LibRadosPools.PoolGetBaseTier", "there are no cache tiers")],
+    },
+    Suite {
+        name: "rados_api_cmd",
+        pass: 3,
+        left_out: &[("LibRadosCmd.WatchLog", "there is no cluster log to subscribe to yet")],
+    },
+    all("rados_api_cmd_pp", 3),
+    all("neorados_list", 3),
+    all("neorados_cmd", 3),
+    all("cls_lock", 11),
+    Suite {
+        name: "cls_hello",
+        pass: 5,
+        left_out: &[("ClsHello.Filter", "listings are not filtered by classes yet")],
+    },
+    all("cls_numops", 4),
 ];
 
-/// Suites end in seconds here; the longest of them wait for locks to expire by the clock.
+const PG_NUM: &str = "it changes pg_num, and pgs are neither split nor merged yet";
+
+/// Suites of which nothing that matters can pass, and why.
+const NOT_RUN: &[(&str, &str)] = &[
+    ("rados_api_watch_notify, rados_api_watch_notify_pp, neorados_watch_notify", "no watch and notify yet"),
+    ("rados_api_snapshots, rados_api_snapshots_pp, neorados_snapshots", "no snapshots yet"),
+    ("rados_api_service, rados_api_service_pp", "services register with a manager, and there is none"),
+    ("cls_rbd", "of class rbd only get_all_features and get_id exist"),
+    ("cls_refcount, cls_log", "these classes do not exist"),
+];
+
+/// Most suites end in seconds; others sleep, or wait for locks to expire by the clock.
 const TIME: Duration = Duration::from_secs(180);
 
 fn main() -> ExitCode {
+    if !std::env::args().any(|arg| arg == "--list") {
+        for (suites, why) in NOT_RUN {
+            println!("# not run: {suites}: {why}");
+        }
+    }
     run_matrix("api_tests", SUITES.iter().map(group).collect())
 }
 

@@ -3,18 +3,27 @@
 /// Reads a count or a size in bytes: an integer with an optional K, M, G or T (and `i`, `B`), powers of 1024.
 /// `None` if it is something else, or more than 64 bits hold.
 pub fn parse_size(text: &str) -> Option<u64> {
+    parse_scaled(text, 1024)
+}
+
+/// Reads a count: an integer with an optional K, M, G or T, powers of 1000. `None` as [`parse_size`].
+pub fn parse_count(text: &str) -> Option<u64> {
+    parse_scaled(text, 1000)
+}
+
+fn parse_scaled(text: &str, base: u64) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..digits].parse().ok()?;
-    let shift = match text[digits..].trim().to_ascii_lowercase().as_str() {
+    let power = match text[digits..].trim().to_ascii_lowercase().as_str() {
         "" | "b" => 0,
-        "k" | "ki" | "kb" | "kib" => 10,
-        "m" | "mi" | "mb" | "mib" => 20,
-        "g" | "gi" | "gb" | "gib" => 30,
-        "t" | "ti" | "tb" | "tib" => 40,
+        "k" | "ki" | "kb" | "kib" => 1,
+        "m" | "mi" | "mb" | "mib" => 2,
+        "g" | "gi" | "gb" | "gib" => 3,
+        "t" | "ti" | "tb" | "tib" => 4,
         _ => return None,
     };
-    number.checked_mul(1 << shift)
+    number.checked_mul(base.checked_pow(power)?)
 }
 
 const BINARY: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -65,6 +74,7 @@ mod tests {
         for text in ["", "K", "-1", "1.5M", "4X", "99999999999T"] {
             assert_eq!(parse_size(text), None, "{text}");
         }
+        assert_eq!(parse_count("10K"), Some(10_000));
     }
 
     #[test]

@@ -13,7 +13,11 @@ use crate::{
     class::{self, Caller},
     core::{Osd, Scratch},
     maps::{MapView, PoolView},
-    op::{self, Execution, Outputs, listing},
+    op::{
+        self, Execution, Outputs,
+        copy_from::{self, Sources},
+        listing,
+    },
     outgoing::{Outgoing, Refusal},
     pg::{Outcome, Pg, PgState},
     reply::{Verdict, Versions},
@@ -65,7 +69,9 @@ impl Osd {
             }
             Admission::Execute { writes } => {
                 let (id, caller) = (request_id(session, tid, request), self.caller(session));
-                self.run_ops(pg, view.epoch(), &Admitted { id, caller, writes }, request, shared, scratch)
+                let sources = copy_from::sources(self, session, &view, request);
+                let admitted = Admitted { id, caller, writes, sources };
+                self.run_ops(pg, view.epoch(), admitted, request, shared, scratch)
             }
         };
         verdict.send(request, tid, view.epoch(), scratch, out)
@@ -133,12 +139,12 @@ impl Osd {
         &self,
         pg: &Arc<Pg>,
         epoch: Epoch,
-        admitted: &Admitted,
+        admitted: Admitted,
         request: &OsdOpRequest<'_>,
         shared: Option<&Bytes>,
         scratch: &mut Scratch,
     ) -> Verdict {
-        let Admitted { id, caller, writes } = *admitted;
+        let Admitted { id, caller, writes, sources } = admitted;
         let Scratch { key, transaction, outputs, .. } = scratch;
         let object = key.set(ObjectRef {
             hash: request.hash,
@@ -157,7 +163,7 @@ impl Osd {
         let limits = &self.config.limits;
         let started = Execution::start(&*self.store, object, transaction_memory, limits, caller, outputs);
         let mut x = match started {
-            Ok(x) => x.with_mtime(request.mtime).with_shared(shared),
+            Ok(x) => x.with_mtime(request.mtime).with_shared(shared).with_sources(sources),
             // The pool was deleted while the request was on its way here.
             Err(error) => {
                 tracing::debug!(pg = %pg.id(), %error, "no collection");
@@ -223,7 +229,8 @@ impl Osd {
             0
         };
         let at = state.next_version(epoch);
-        let user_version = state.next_user_version(x.info.user_version, at);
+        let user_version =
+            x.copied_version.unwrap_or_else(|| state.next_user_version(x.info.user_version, at));
         x.info.version = at;
         x.info.user_version = user_version;
         if !x.mtime.is_zero() {
@@ -238,7 +245,7 @@ impl Osd {
             return (Verdict::new(failure.0, Versions::default()), transaction);
         }
         state.last_update = at;
-        state.last_user_version = user_version;
+        state.last_user_version = state.last_user_version.max(user_version);
         state.dups.record(id, Outcome { version: at, user_version, result, returns });
         (Verdict::new(result, Versions::new(at, user_version)), transaction)
     }
@@ -270,6 +277,7 @@ struct Admitted {
     id: ReqId,
     caller: Caller,
     writes: bool,
+    sources: Sources,
 }
 
 /// True for operations on a pg: listing.

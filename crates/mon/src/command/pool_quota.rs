@@ -1,6 +1,7 @@
 //! `osd pool set-quota` and `osd pool get-quota`. The flags that follow from usage are set elsewhere.
 
 use rand_core::CryptoRng;
+use sepiola_config::units::{parse_count, parse_size};
 use sepiola_wire::Errno;
 use serde_json::json;
 
@@ -33,24 +34,6 @@ pub(super) const COMMANDS: &[Command] = &[
     },
 ];
 
-/// A number with an optional unit: `10`, `4K`, `1Gi`. Objects are counted in powers of 1000, bytes in powers
-/// of 1024.
-fn parse(text: &str, base: u64) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.strip_suffix('B').unwrap_or(unit);
-    let power = match unit.strip_suffix('i').unwrap_or(unit) {
-        "" => 0,
-        "K" | "k" => 1,
-        "M" => 2,
-        "G" => 3,
-        "T" => 4,
-        "P" => 5,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(base.checked_pow(power)?)
-}
-
 fn set(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     let (name, field, val) = (args.required("pool"), args.required("field"), args.required("val"));
     let (id, _) = match named(cx, name) {
@@ -58,7 +41,7 @@ fn set(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
         Err(reply) => return reply.into(),
     };
     let bytes = field == "max_bytes";
-    let Some(limit) = parse(val, if bytes { 1024 } else { 1000 }) else {
+    let Some(limit) = (if bytes { parse_size(val) } else { parse_count(val) }) else {
         return Reply::error(Errno::EINVAL, format!("error parsing value '{val}'")).into();
     };
     edit(cx, id, format!("set-quota {field} = {limit} for pool {name}"), |pool| {
@@ -91,20 +74,4 @@ fn get(cx: &Context<'_>, args: &Args) -> Reply {
     let value =
         json!({"pool_name": name, "pool_id": id.0, "quota_max_objects": objects, "quota_max_bytes": bytes});
     cx.json(&value, true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quotas_may_have_units() {
-        assert_eq!(parse("4096", 1024), Some(4096));
-        assert_eq!(parse("10K", 1000), Some(10_000));
-        assert_eq!(parse("2Mi", 1024), Some(2 << 20));
-        assert_eq!(parse("1GiB", 1024), Some(1 << 30));
-        for wrong in ["", "K", "-1", "1X", "99999999999P"] {
-            assert_eq!(parse(wrong, 1024), None, "{wrong}");
-        }
-    }
 }

@@ -8,7 +8,7 @@ use sepiola_objectstore::{
 };
 use sepiola_wire::{Errno, PgId, UTime};
 
-use super::{Failure, Limits, Outputs};
+use super::{Failure, Limits, Outputs, copy_from::Sources};
 use crate::class::Caller;
 
 /// Data above this size is kept in the buffer that it arrived in.
@@ -37,6 +37,10 @@ pub(crate) struct Execution<'a, 'o> {
     pub out: &'o mut Outputs,
     /// Bytes written, for statistics.
     pub written: u64,
+    /// What the message's copies are made of, in order.
+    pub sources: Sources,
+    /// The user version that a copy brought along.
+    pub copied_version: Option<u64>,
 }
 
 impl<'a, 'o> Execution<'a, 'o> {
@@ -67,6 +71,8 @@ impl<'a, 'o> Execution<'a, 'o> {
             transaction,
             out,
             written: 0,
+            sources: Sources::new(),
+            copied_version: None,
         })
     }
 
@@ -79,6 +85,12 @@ impl<'a, 'o> Execution<'a, 'o> {
     /// Says which buffer the ops' input lies in.
     pub fn with_shared(mut self, shared: Option<&'a Bytes>) -> Self {
         self.shared = shared;
+        self
+    }
+
+    /// Sets what copies are made of.
+    pub fn with_sources(mut self, sources: Sources) -> Self {
+        self.sources = sources;
         self
     }
 

@@ -10,6 +10,7 @@ mod assert_version;
 mod checksum;
 mod cmpext;
 mod cmpxattr;
+pub(crate) mod copy_from;
 mod create;
 mod delete;
 mod execution;
@@ -63,6 +64,7 @@ pub(crate) fn run<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
         OpCode::APPEND => append::append(x, op),
         OpCode::ZERO => zero::zero(x, op),
         OpCode::TRUNCATE => truncate::truncate(x, op),
+        OpCode::COPY_FROM | OpCode::COPY_FROM2 => copy_from::copy_from(x),
         OpCode::CREATE => create::create(x, op),
         OpCode::DELETE => delete::delete(x),
         OpCode::SET_ALLOC_HINT => hint::set_alloc_hint(x, op),
@@ -82,7 +84,7 @@ pub(crate) fn run<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
         OpCode::OMAP_RM_KEYS => omap_write::remove_keys(x, op),
         OpCode::OMAP_RM_RANGE => omap_write::remove_range(x, op),
         OpCode::CALL => class::run(x, op),
-        // Watches, snapshots, copies, caching and whatever else exists: an answer, never silence.
+        // Watches, snapshots, caching and whatever else exists: an answer, never silence.
         _ => Err(Errno::EOPNOTSUPP.into()),
     }
 }
