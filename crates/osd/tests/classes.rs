@@ -291,3 +291,27 @@ fn numbers_in_omap_values_are_added_to_and_multiplied() {
     let stored = a.run(&osd, "x", [OpSpec::omap_get_vals_by_keys([b"k"].into_iter())]);
     assert_eq!(stored.outputs, [b"\x01\0\0\0\x01\0\0\0k\x03\0\0\0-10"]);
 }
+
+#[test]
+fn an_object_goes_with_its_last_reference() {
+    let osd = common::osd();
+    let mut a = client(1);
+    let op = |method, tag: &str| {
+        let input = argument(|out| {
+            out.put_blob(tag.as_bytes());
+            out.put_bool(true);
+        });
+        call("refcount", method, &input)
+    };
+    let exists = |a: &mut Client| a.run(&osd, "x", [OpSpec::stat()]).result == 0;
+    a.run(&osd, "x", [OpSpec::write_full("data")]);
+    assert_eq!(result(&mut a, &osd, op("get", "a")), 0);
+    let read = call("refcount", "read", &argument(|out| out.put_bool(true)));
+    let tags = a.call(&osd, &Request::on("x", [read]).flags(READ)).outputs;
+    assert_eq!(tags, [b"\x01\x01\x0d\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0a"], "the implicit one and `a`");
+    assert_eq!(result(&mut a, &osd, op("put", "a")), 0);
+    assert_eq!(result(&mut a, &osd, op("put", "a")), 0);
+    assert!(exists(&mut a), "a tag counts once");
+    assert_eq!(result(&mut a, &osd, op("put", "b")), 0);
+    assert!(!exists(&mut a), "the implicit reference stood for `b`");
+}

@@ -11,6 +11,7 @@ mod hello;
 mod lock;
 mod numops;
 mod rbd;
+mod refcount;
 
 use sepiola_messages::osd_op::{OpCode, OpRef, OsdOpRequest, input};
 use sepiola_wire::Errno;
@@ -54,7 +55,8 @@ impl Access {
     pub const READ_WRITE: Access = Access { read: true, write: true };
 }
 
-static CLASSES: &[&dyn ObjectClass] = &[&hello::Hello, &lock::Lock, &numops::NumOps, &rbd::Rbd];
+static CLASSES: &[&dyn ObjectClass] =
+    &[&hello::Hello, &lock::Lock, &numops::NumOps, &rbd::Rbd, &refcount::RefCount];
 
 /// A method found in the table.
 #[derive(Debug, Clone, Copy)]
