@@ -39,10 +39,6 @@ pub use server::{
 pub use services::{SERVICES, ServiceSet};
 pub use ticket::TicketBlob;
 
-/// Bytes that both directions of a secure connection need for their keys and nonces. A shorter secret
-/// fails the authentication.
-pub const MIN_CONNECTION_SECRET: usize = 40;
-
 #[cfg(test)]
 #[path = "../tests/support/rng.rs"]
 mod test_rng;

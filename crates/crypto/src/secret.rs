@@ -6,14 +6,19 @@ use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::frame::SECRET_USED;
+
 /// The bytes that key both directions of a secure connection; empty in crc mode. Wiped on drop, never
 /// printed.
 #[derive(Clone)]
 pub struct ConnectionSecret(Zeroizing<Box<[u8]>>);
 
 impl ConnectionSecret {
-    /// Bytes that a server hands out; the first 40 are used.
+    /// Bytes that a server hands out; the first [`ConnectionSecret::MIN_LEN`] are used.
     pub const LEN: usize = 64;
+    /// Bytes that both directions of a secure connection need for their keys and nonces. A shorter secret
+    /// fails the authentication.
+    pub const MIN_LEN: usize = SECRET_USED;
 
     /// A fresh secret.
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {

@@ -68,9 +68,9 @@ fn connect(
     let step = server.request_more(&attack.on(first + 2, answer), &mut env).ok()?;
     let ServerAuthStep::Done(done) = step else { panic!("more than two rounds") };
     let ServerAuthDone { global_id, payload, connection_secret, .. } = *done;
-    assert!(connection_secret.len() >= sepiola_cephx::MIN_CONNECTION_SECRET);
+    assert!(connection_secret.len() >= sepiola_crypto::ConnectionSecret::MIN_LEN);
     let done = client.done(global_id, mode, &attack.on(first + 3, payload), &mut env).ok()?;
-    assert!(done.connection_secret.len() >= sepiola_cephx::MIN_CONNECTION_SECRET);
+    assert!(done.connection_secret.len() >= sepiola_crypto::ConnectionSecret::MIN_LEN);
     Some(())
 }
 

@@ -5,8 +5,8 @@ use sepiola_wire::{EntityType, Errno, GlobalId, Reader, UTime};
 
 use super::keeper::{Ticket, TicketKeeper};
 use crate::{
-    AuthEnv, AuthError, AuthMethod, ClientAuthDone, ClientAuthenticator, ConMode, MIN_CONNECTION_SECRET,
-    ServiceSet, challenge, envelope,
+    AuthEnv, AuthError, AuthMethod, ClientAuthDone, ClientAuthenticator, ConMode, ServiceSet, challenge,
+    envelope,
     protocol::{Authenticate, GET_AUTH_SESSION_KEY, Hello, auth_mode, read_answer_header},
     ticket::{TicketBlob, decode_reply, decode_reply_tolerant},
 };
@@ -72,7 +72,7 @@ impl ClientAuthenticator for MonClientAuth {
         let old_key = self.claim.as_ref().map(|(_, ticket)| &ticket.session_key);
         let answer = Answer::open(payload, self.keeper.key(), old_key, env.now)?;
         let connection_secret = answer.connection_secret()?;
-        if mode == ConMode::Secure && connection_secret.len() < MIN_CONNECTION_SECRET {
+        if mode == ConMode::Secure && connection_secret.len() < ConnectionSecret::MIN_LEN {
             return Err(AuthError::NoConnectionSecret);
         }
 

@@ -5,7 +5,7 @@ use sepiola_wire::{EntityType, Errno, GlobalId};
 
 use super::keeper::{Ticket, TicketKeeper};
 use crate::{
-    AuthEnv, AuthError, AuthMethod, ClientAuthDone, ClientAuthenticator, ConMode, MIN_CONNECTION_SECRET,
+    AuthEnv, AuthError, AuthMethod, ClientAuthDone, ClientAuthenticator, ConMode,
     authorizer::{Authorizer, open_challenge, open_reply},
 };
 
@@ -81,7 +81,7 @@ impl ClientAuthenticator for ServiceClientAuth {
         let secret =
             open_reply(&self.ticket.session_key, self.nonce, payload).map_err(|_| self.not_genuine())?;
         let connection_secret = match mode {
-            ConMode::Secure if secret.len() < MIN_CONNECTION_SECRET => {
+            ConMode::Secure if secret.len() < ConnectionSecret::MIN_LEN => {
                 return Err(AuthError::NoConnectionSecret);
             }
             ConMode::Secure => secret,

@@ -7,16 +7,14 @@ use sepiola_wire::{Decode, DecodeError, Encode, Features, Put, Reader};
 /// A sealed ticket and the number of the secret that sealed it.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct TicketBlob {
-    /// Which rotating secret; [`TicketBlob::FIXED_KEY`] for the service's fixed key; 0 in an absent ticket.
+    /// Which rotating secret; 0 in an absent ticket. `u64::MAX`, which stands for the fixed key of the entity
+    /// `SERVICE.`, is the number of no secret here.
     pub secret_id: u64,
     /// The sealed bytes; empty in an absent ticket.
     pub sealed: Vec<u8>,
 }
 
 impl TicketBlob {
-    /// The secret number that stands for the key of the entity `SERVICE.` instead of a rotating secret.
-    pub const FIXED_KEY: u64 = u64::MAX;
-
     /// True if this stands for "no ticket".
     pub fn is_absent(&self) -> bool {
         self.sealed.is_empty()

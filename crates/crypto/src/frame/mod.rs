@@ -16,7 +16,7 @@ const KEY_LEN: usize = 16;
 /// Bytes of a nonce.
 const NONCE_LEN: usize = 12;
 /// Bytes of the connection secret that are used.
-const SECRET_USED: usize = KEY_LEN + 2 * NONCE_LEN;
+pub(crate) const SECRET_USED: usize = KEY_LEN + 2 * NONCE_LEN;
 
 /// Which end of the connection this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
