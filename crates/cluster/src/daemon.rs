@@ -7,6 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use sepiola_messenger::ReadyFile;
+
 use crate::{ClusterError, Layout};
 
 /// How often a ready file is looked for: far below what a start takes, far above what looking costs.
@@ -63,12 +65,17 @@ impl Daemon {
         Ok(Daemon { name: name.to_owned(), child, log })
     }
 
-    /// Waits for the ready file and returns the address in it.
-    pub(crate) async fn ready(&mut self, layout: &Layout, limit: Duration) -> Result<String, ClusterError> {
+    /// Waits for the ready file.
+    pub(crate) async fn ready(
+        &mut self,
+        layout: &Layout,
+        limit: Duration,
+    ) -> Result<ReadyFile, ClusterError> {
         let deadline = Instant::now() + limit;
         loop {
-            if let Some(addr) = ready_addr(&layout.ready(&self.name)) {
-                return Ok(addr);
+            // It appears in one step, so it is never half there.
+            if let Ok(ready) = ReadyFile::read(&layout.ready(&self.name)) {
+                return Ok(ready);
             }
             if let Ok(Some(status)) = self.child.try_wait() {
                 let reason = last_log_line(&self.log).unwrap_or_else(|| status.to_string());
@@ -113,12 +120,6 @@ impl Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The first address that a ready file gives; it appears in one step, so it is never half there.
-pub(crate) fn ready_addr(file: &Path) -> Option<String> {
-    let ready: serde_json::Value = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
-    Some(ready["addrs"][0].as_str()?.to_owned())
 }
 
 fn last_log_line(log: &Path) -> Option<String> {

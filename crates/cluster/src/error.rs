@@ -16,11 +16,11 @@ pub enum ClusterError {
         /// What the system said.
         source: io::Error,
     },
-    /// The folder already holds a cluster.
+    /// The folder's cluster is running already.
     #[error(
-        "{0} already holds a cluster: run `sepiola cluster down --dir {0}` first, or choose another --dir"
+        "{0} already holds a cluster that is running: run `sepiola cluster down --dir {0}` first, or choose another --dir"
     )]
-    Exists(PathBuf),
+    Running(PathBuf),
     /// The folder holds no cluster.
     #[error("{0} holds no cluster: start one with `sepiola cluster up --dir {0}`")]
     NotFound(PathBuf),

@@ -26,7 +26,7 @@ impl Layout {
     pub fn dir(&self) -> &Path {
         &self.dir
     }
-    /// What clients and daemons read; written last, so that its presence means the cluster was made.
+    /// What clients and daemons read. Its presence means that there is a cluster, running or stopped.
     pub fn conf(&self) -> PathBuf {
         self.dir.join("ceph.conf")
     }

@@ -81,8 +81,8 @@ pub struct ClusterOptions {
 }
 
 impl ClusterOptions {
-    /// A cluster in `dir`, which must not hold one yet. It outlives this process if it is
-    /// [detached](Cluster::detach).
+    /// A cluster in `dir`: a new one, or the one that was stopped there, which keeps the settings that it was
+    /// made with. It outlives this process if it is started with [`Cluster::start_detached`].
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         ClusterOptions {
             dir: dir.into(),

@@ -1,10 +1,10 @@
 //! The files that a new cluster starts from: keys, keyrings and ceph.conf.
 
-use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write, fs, net::SocketAddr, path::Path};
 
 use sepiola_cephx::{Keyring, KeyringEntry};
 use sepiola_crypto::{CryptoKey, KeyType};
-use sepiola_wire::{EntityName, OsdId, UTime};
+use sepiola_wire::{EntityAddr, EntityAddrVec, EntityName, OsdId, UTime};
 
 use crate::{Auth, ClusterError, ClusterOptions, Layout, MsMode};
 
@@ -84,22 +84,36 @@ impl<'a> Provision<'a> {
         Ok(keyring.save(path)?)
     }
 
+    /// Takes back what was made for a cluster that did not come up, so that the next start makes a new one.
+    /// Logs stay, for whoever asks why.
+    pub(crate) fn undo(&self) {
+        // Errors here would hide the one that counts.
+        for osd in 0..self.options.osds {
+            let _ = fs::remove_dir_all(self.layout.data(&format!("osd.{osd}")));
+        }
+        let _ = fs::remove_dir_all(self.layout.data("mon.a"));
+        for file in [self.layout.admin_keyring(), self.layout.mon_keyring(), self.layout.conf()] {
+            let _ = fs::remove_file(file);
+        }
+    }
+
     /// Writes ceph.conf; before the monitor is up its address is the port to bind.
-    pub(crate) fn write(&self, mon_addr: Option<&str>) -> Result<(), ClusterError> {
+    pub(crate) fn write(&self, mon_addrs: Option<&EntityAddrVec>) -> Result<(), ClusterError> {
         let dir = self.layout.dir().display();
         let method = match self.options.auth {
             Auth::Cephx => "cephx",
             Auth::None => "none",
         };
-        let mon_host =
-            mon_addr.map_or_else(|| format!("v2:127.0.0.1:{}/0", self.options.port), str::to_owned);
+        let chosen = SocketAddr::from(([127, 0, 0, 1], self.options.port));
+        let mon_host = mon_addrs.cloned().unwrap_or_else(|| EntityAddr::msgr2(chosen, 0).into());
         let mut conf = String::from("[global]\n");
         let mut line = |option: &str, value: &dyn std::fmt::Display| {
             writeln!(conf, "\t{option} = {value}").expect("writing to a string");
         };
         line("fsid", &self.fsid);
-        if mon_addr.is_some() || self.options.port != 0 {
-            line("mon host", &format_args!("[{mon_host}]"));
+        if mon_addrs.is_some() || self.options.port != 0 {
+            let mon_host: Vec<String> = mon_host.0.iter().map(ToString::to_string).collect();
+            line("mon host", &format_args!("[{}]", mon_host.join(",")));
         }
         for scope in ["cluster", "service", "client"] {
             line(&format!("auth {scope} required"), &method);
@@ -122,5 +136,25 @@ impl<'a> Provision<'a> {
         .expect("writing to a string");
         let path = self.layout.conf();
         fs::write(&path, conf).map_err(ClusterError::file(&path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_made_for_a_cluster_that_did_not_come_up_goes_and_logs_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = ClusterOptions::new(dir.path()).osds(2).port(3300);
+        let layout = Layout::new(dir.path()).unwrap();
+        let provision = Provision::new(&options, &layout).unwrap();
+        provision.write(None).unwrap();
+        let conf = fs::read_to_string(layout.conf()).unwrap();
+        assert!(conf.contains("mon host = [v2:127.0.0.1:3300/0]\n"), "{conf}");
+        provision.undo();
+        let mut left: Vec<_> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["log", "run"]);
     }
 }

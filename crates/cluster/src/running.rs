@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use sepiola_messenger::ReadyFile;
+
 use crate::{ClusterError, Layout};
 
 /// How long daemons get to end by themselves.
@@ -55,7 +57,8 @@ impl RunningCluster {
         daemons
             .filter_map(|name| {
                 let pid = fs::read_to_string(self.layout.pid(&name)).ok()?.trim().parse().ok()?;
-                let addr = crate::daemon::ready_addr(&self.layout.ready(&name));
+                let ready = ReadyFile::read(&self.layout.ready(&name)).ok();
+                let addr = ready.and_then(|ready| Some(ready.addrs.0.first()?.to_string()));
                 Some(DaemonStatus { running: is_daemon(pid, &self.layout), name, pid, addr })
             })
             .collect()

@@ -3,6 +3,7 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use sepiola_client::Rados;
+use sepiola_messenger::ReadyFile;
 
 use crate::{
     ClusterError, ClusterOptions, Layout, daemon::Daemon, options::PoolSpec, program, provision::Provision,
@@ -54,21 +55,36 @@ impl Cluster {
         let program = program::find(options.program.clone())?;
         let temporary = options.temporary.take();
         let provision = Provision::new(&options, &layout)?;
-        provision.write(None)?;
-        let mut cluster =
+        let cluster =
             Cluster { layout: layout.clone(), program, osds: Vec::new(), mon: None, temporary, stay: false };
-        let addr = cluster.spawn_mon(&["--mkfs"], detached).await?;
+        let started = cluster.start_first(&options, &provision, detached).await;
+        if started.is_err() {
+            // What is left would make the next start take it for a cluster that was stopped.
+            provision.undo();
+        }
+        started
+    }
+
+    /// Starts the daemons for the first time. They are stopped again if one of them fails.
+    async fn start_first(
+        mut self,
+        options: &ClusterOptions,
+        provision: &Provision<'_>,
+        detached: bool,
+    ) -> Result<Self, ClusterError> {
+        provision.write(None)?;
+        let mon = self.spawn_mon(&["--mkfs"], detached).await?;
         // The monitor chose its port: now the file can say where it is.
-        provision.write(Some(&addr))?;
-        cluster.spawn_osds(options.osds, detached).await?;
-        cluster.create_pools(&options.pools).await?;
-        Ok(cluster)
+        provision.write(Some(&mon.addrs))?;
+        self.spawn_osds(options.osds, detached).await?;
+        self.create_pools(&options.pools).await?;
+        Ok(self)
     }
 
     /// Starts the daemons of a cluster that was stopped before.
     async fn restart(options: ClusterOptions, layout: Layout, detached: bool) -> Result<Self, ClusterError> {
         if crate::RunningCluster::open(layout.dir())?.daemons().iter().any(|d| d.running) {
-            return Err(ClusterError::Exists(layout.dir().to_owned()));
+            return Err(ClusterError::Running(layout.dir().to_owned()));
         }
         let osds = (0..u32::MAX).take_while(|id| layout.data(&format!("osd.{id}")).exists()).count() as u32;
         let program = program::find(options.program.clone())?;
@@ -86,7 +102,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    async fn spawn_mon(&mut self, extra: &[&str], detached: bool) -> Result<String, ClusterError> {
+    async fn spawn_mon(&mut self, extra: &[&str], detached: bool) -> Result<ReadyFile, ClusterError> {
         let mon = self.mon.insert(Daemon::spawn(&self.program, &self.layout, MON, extra, detached)?);
         mon.ready(&self.layout, READY_LIMIT).await
     }

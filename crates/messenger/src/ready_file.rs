@@ -26,6 +26,9 @@ impl ReadyFile {
     }
 
     /// Writes the file in place of one that may be there.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let addrs: Vec<_> = self.addrs.0.iter().map(ToString::to_string).collect();
         let line = json!({"name": self.name, "pid": self.pid, "fsid": self.fsid.to_string(), "addrs": addrs});
@@ -34,7 +37,10 @@ impl ReadyFile {
         fs::rename(temporary, path)
     }
 
-    /// Reads a file; `InvalidData` if it is none.
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What the system says; `InvalidData` if it is no ready file.
     pub fn read(path: &Path) -> io::Result<Self> {
         let bad = || io::Error::new(io::ErrorKind::InvalidData, "not a ready file");
         let value: Value = serde_json::from_slice(&fs::read(path)?)?;

@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use sepiola_cephx::MonAuthPolicy;
 use sepiola_messages::MonMap;
-use sepiola_messenger::{ServeOptions, Shutdown, Workers, listen, serve};
+use sepiola_messenger::{ReadyFile, ServeOptions, Shutdown, Workers, listen, serve};
 use sepiola_proto::MonEntry;
 use sepiola_wire::{AddrType, EntityAddr, EntityAddrVec, GlobalId, UTime};
 use thiserror::Error;
@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use crate::{
-    MonOptions, ReadyFile,
+    MonOptions,
     core::{self, CoreHandle},
     edge::Sessions,
     log::{LogError, MonLog, RedbLog},

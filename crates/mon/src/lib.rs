@@ -19,7 +19,6 @@ pub mod log;
 mod mkfs;
 mod options;
 mod perf;
-mod ready;
 pub mod service;
 pub mod state;
 #[cfg(test)]
@@ -29,4 +28,3 @@ pub use daemon::{RunError, has_store, run};
 pub use mkfs::{MkfsError, MkfsOptions, mkfs};
 pub use options::MonOptions;
 pub use perf::{MonPerf, PerfHandle};
-pub use ready::ReadyFile;

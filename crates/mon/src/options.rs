@@ -18,7 +18,7 @@ pub struct MonOptions {
     /// Where to listen, instead of the monmap's address. With either, port 0 takes a free port at the first
     /// start, which the monmap then keeps.
     pub listen: Option<SocketAddr>,
-    /// Written when clients can connect: see [`ReadyFile`](crate::ReadyFile).
+    /// Written when clients can connect: see [`ReadyFile`](sepiola_messenger::ReadyFile).
     pub ready_file: Option<PathBuf>,
     /// Methods that peers may authenticate with, in this monitor's order.
     pub auth: Vec<AuthMethod>,

@@ -20,7 +20,7 @@ use crate::{
     CommandReply, MonClientOptions, MonError,
     requests::{Answer, Ask},
     session,
-    shared::{Shared, Status, send},
+    shared::{Shared, Status},
 };
 
 /// A session with whichever monitor is reachable. A task of its own keeps it; it ends when the last
@@ -268,7 +268,7 @@ impl MonClient {
     /// [`MonError::NotConnected`] without a session.
     pub fn send_private<M: WireMessage>(&self, message: &M) -> Result<(), MonError> {
         let session = self.shared.state.lock().session.clone().ok_or(MonError::NotConnected)?;
-        send(&session, Tid(0), message).map_err(|_| MonError::NotConnected)
+        session.send_typed(message, Tid(0)).map_err(|_| MonError::NotConnected)
     }
 
     /// Waits until there is a ticket for `service`, asking for one if there is none or if it was invalidated.

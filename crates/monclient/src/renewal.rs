@@ -8,7 +8,7 @@ use sepiola_messenger::{CloseReason, Sender};
 use sepiola_wire::{Tid, UTime};
 use tokio::time::{Instant, sleep};
 
-use crate::shared::{Shared, send};
+use crate::shared::Shared;
 
 /// A monitor that does not answer for this long is left for another.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
@@ -90,7 +90,7 @@ fn ask(shared: &Shared, sender: &Sender, what: AuthAsk, payload: Vec<u8>) {
     };
     shared.state.lock().auth.asked.push_back((what, Instant::now()));
     // A failure ends the session, and the next one starts over.
-    let _ = send(sender, Tid(0), &message);
+    let _ = sender.send_typed(&message, Tid(0));
 }
 
 /// Takes an AUTH_REPLY. An error gives the session up.

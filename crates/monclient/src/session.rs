@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use sepiola_messages::{
     AuthReply, Config, GetPoolStatsReply, MonCommandAck, MonGetVersionReply, MonMapMessage, OsdMapMessage,
-    PoolOpReply, StatfsReply, WireMessage, check_compat, is_private, kind,
+    PoolOpReply, StatfsReply, is_private, kind,
 };
-use sepiola_messenger::{CloseReason, Receiver, Sender, Shutdown};
+use sepiola_messenger::{CloseReason, Receiver, Sender, Shutdown, decode};
 use sepiola_msgr2::Message;
 use sepiola_wire::Tid;
 use tokio::time::{Instant, sleep};
@@ -16,7 +16,7 @@ use crate::{
     hunt::Hunter,
     renewal,
     requests::Answer,
-    shared::{Shared, Status, send},
+    shared::{Shared, Status},
 };
 
 /// Takes the messages that only Sepiola's daemons exchange, of types from 0xE000 up. Must not block.
@@ -114,7 +114,7 @@ fn open(shared: &Shared, sender: &Sender) {
     state.auth.clear();
     state.attempts = Default::default();
     if let Some(message) = state.subscriptions.all() {
-        let _ = send(sender, Tid(0), &message);
+        let _ = sender.send_typed(&message, Tid(0));
     }
     // Requests name the cluster, which the first monitor map tells.
     if state.got_monmap {
@@ -135,12 +135,6 @@ fn close(shared: &Shared) {
     state.auth.clear();
     drop(state);
     shared.tickets.session_closed();
-}
-
-fn decode<M: WireMessage>(message: &Message<'_>) -> Result<M, CloseReason> {
-    check_compat::<M>(message.header.compat_version)
-        .and_then(|()| M::decode(message.header.version, message.front, &message.data))
-        .map_err(|e| CloseReason::dispatch(format!("{} from the monitor: {e}", kind::name(M::TYPE))))
 }
 
 fn on_message(shared: &Shared, message: &Message<'_>, sender: &Sender) -> Result<(), CloseReason> {

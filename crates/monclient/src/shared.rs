@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use sepiola_cephx::{RotatingSecrets, TicketKeeper};
-use sepiola_messages::{MonMap, OsdMapMessage, SubscribeFlags, WireMessage};
+use sepiola_messages::{MonMap, OsdMapMessage, SubscribeFlags};
 use sepiola_messenger::{SendError, Sender};
-use sepiola_msgr2::{GlobalSeq, MessageHeader};
+use sepiola_msgr2::GlobalSeq;
 use sepiola_osdmap::{CrushMap, OsdMap, crush::Tunables};
-use sepiola_wire::{AddrType, Epoch, Features, Tid, UTime, Uuid};
+use sepiola_wire::{AddrType, Epoch, Tid, UTime, Uuid};
 use tokio::sync::{Notify, watch};
 
 use crate::{
@@ -164,18 +164,18 @@ impl Shared {
         if let Some(sender) = &state.session
             && let Some(message) = state.subscriptions.changes()
         {
-            let _ = send(sender, Tid(0), &message);
+            let _ = sender.send_typed(&message, Tid(0));
         }
     }
 
     pub(crate) fn send_ask(&self, sender: &Sender, tid: Tid, ask: &Ask) -> Result<(), SendError> {
         match ask.outgoing(tid, self.fsid(), self.epoch()) {
-            Outgoing::Command(m) => send(sender, tid, &m),
+            Outgoing::Command(m) => sender.send_typed(&m, tid),
             // The payload's handle identifies it.
-            Outgoing::GetVersion(m) => send(sender, Tid(0), &m),
-            Outgoing::PoolOp(m) => send(sender, tid, &m),
-            Outgoing::Statfs(m) => send(sender, tid, &m),
-            Outgoing::PoolStats(m) => send(sender, tid, &m),
+            Outgoing::GetVersion(m) => sender.send_typed(&m, Tid(0)),
+            Outgoing::PoolOp(m) => sender.send_typed(&m, tid),
+            Outgoing::Statfs(m) => sender.send_typed(&m, tid),
+            Outgoing::PoolStats(m) => sender.send_typed(&m, tid),
         }
     }
 
@@ -203,11 +203,4 @@ impl Shared {
         let state = self.state.lock();
         (state.session.is_none()).then(|| state.attempts.to_string())
     }
-}
-
-/// Sends a message on a session.
-pub(crate) fn send<M: WireMessage>(sender: &Sender, tid: Tid, message: &M) -> Result<(), SendError> {
-    let features: Features = sender.peer().features;
-    let header = MessageHeader::new(M::TYPE, M::VERSION, M::COMPAT).with_tid(tid).with_priority(M::PRIORITY);
-    sender.send(&header, |out| message.encode_front(out, features), &[message.data()])
 }

@@ -5,10 +5,10 @@ use std::{cell::Cell, collections::BTreeMap, fmt, sync::Arc};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sepiola_messages::{
-    BackoffOp, OsdBackoff, PRIORITY_LOW, WireMessage, kind,
+    BackoffOp, OsdBackoff, PRIORITY_LOW, kind,
     osd_op::{OsdOpReplyRef, REQUEST_COMPAT, encode_request, request_version},
 };
-use sepiola_messenger::{CloseReason, SendError, Sender};
+use sepiola_messenger::{CloseReason, SendError, Sender, decode};
 use sepiola_msgr2::{LocalFault, Message, MessageHeader};
 use sepiola_wire::{EntityAddr, Errno, GlobalId, OsdId, Tid};
 use tokio::sync::Notify;
@@ -225,8 +225,7 @@ impl Session {
 
     /// The OSD stops or resumes operations on a range.
     pub(crate) fn backoff(&self, message: &Message<'_>, sender: &Sender) -> Result<(), CloseReason> {
-        let backoff = OsdBackoff::decode(message.header.version, message.front, &message.data)
-            .map_err(|e| CloseReason::dispatch(format!("malformed backoff: {e}")))?;
+        let backoff: OsdBackoff = decode(message)?;
         debug!(osd = %self.osd, pg = %backoff.spg.pg, op = ?backoff.op, "backoff");
         match backoff.op {
             BackoffOp::Block => {
@@ -264,9 +263,8 @@ fn fail(failed: Vec<(Arc<Op>, Error)>) {
 
 fn acknowledge(backoff: &OsdBackoff, sender: &Sender) {
     let ack = OsdBackoff { op: BackoffOp::AckBlock, ..backoff.clone() };
-    let header = MessageHeader::new(OsdBackoff::TYPE, OsdBackoff::VERSION, OsdBackoff::COMPAT);
     // If it cannot be sent, the connection is going, and the backoff with it.
-    let _ = sender.send(&header, |out| ack.encode_front(out, sender.peer().features), &[]);
+    let _ = sender.send_typed(&ack, Tid(0));
 }
 
 impl State {

@@ -8,11 +8,10 @@ use std::{net::SocketAddr, time::Instant};
 use sepiola_cephx::{AuthEnv, MonAuthenticator, ServerAuthenticator};
 use sepiola_messages::{
     Auth, AuthReply, Command, CommandReply, GetPoolStats, MonCommand, MonCommandAck, MonGetMap,
-    MonGetVersion, MonGetVersionReply, MonSubscribe, PaxosHeader, Ping, PoolOp, Statfs, WireMessage,
-    check_compat, kind,
+    MonGetVersion, MonGetVersionReply, MonSubscribe, PaxosHeader, Ping, PoolOp, Statfs, WireMessage, kind,
     proto::{OsdAlive, OsdBeacon, OsdBoot, OsdDown, OsdFailureReport, OsdStats},
 };
-use sepiola_messenger::{CloseReason, Dispatch, Outbox, Refused};
+use sepiola_messenger::{CloseReason, Dispatch, Outbox, Refused, decode};
 use sepiola_msgr2::{FrameWriter, Message, PeerInfo, ServerConfig};
 use sepiola_wire::{EntityType, Errno, Tid, UTime, Uuid};
 use tracing::{debug, warn};
@@ -76,13 +75,6 @@ impl Dispatch for Monitor {
             self.liveness.lock().session_lost(osd, Instant::now());
         }
     }
-}
-
-/// Reads a message that is known here.
-fn decode<M: WireMessage>(message: &Message<'_>) -> Result<M, CloseReason> {
-    check_compat::<M>(message.header.compat_version)
-        .and_then(|()| M::decode(message.header.version, message.front, &message.data))
-        .map_err(|e| CloseReason::dispatch(format!("malformed {}: {e}", kind::name(M::TYPE))))
 }
 
 impl Monitor {

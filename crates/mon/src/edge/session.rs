@@ -11,11 +11,10 @@ use std::{
 use parking_lot::Mutex;
 use sepiola_cephx::ServerAuthenticator;
 use sepiola_messages::{Subscription, WireMessage};
-use sepiola_messenger::Outbox;
+use sepiola_messenger::{OutMessage, Outbox};
 use sepiola_wire::{Features, GlobalId, OsdId, Tid};
 use tracing::debug;
 
-use super::outgoing;
 use crate::{command::Caller, service::subscriptions::Subscriptions, state::MonState};
 
 /// What a connection owns.
@@ -40,7 +39,7 @@ impl SessionShared {
     /// Queues a message.
     pub fn send<M: WireMessage>(&self, message: &M, tid: Tid) {
         // A session that is gone or too slow is being closed already.
-        let _ = self.outbox.push(outgoing(message, tid, self.features));
+        let _ = self.outbox.push(OutMessage::typed(message, tid, self.features));
     }
 
     /// Adds subscriptions and queues what they are owed at once.

@@ -8,7 +8,6 @@ use sepiola_wire::{EntityName, Epoch, Features, Tid};
 
 use crate::{
     command::{Caller, allowed},
-    edge::outgoing,
     state::{MonState, OsdMaps},
 };
 
@@ -92,7 +91,7 @@ fn config(
 ) {
     let options = state.config_for(entity);
     if wanted.config.as_ref() != Some(&options) {
-        out.push(outgoing(&Config { options: options.clone() }, Tid(0), f));
+        out.push(OutMessage::typed(&Config { options: options.clone() }, Tid(0), f));
         wanted.config = Some(options);
     }
 }
@@ -100,7 +99,7 @@ fn config(
 fn monmap(wanted: &mut Wanted, state: &MonState, f: Features, out: &mut Vec<OutMessage>) {
     let epoch = u64::from(state.monmap().epoch.0);
     if wanted.next <= epoch {
-        out.push(outgoing(&monmap_message(state, f), Tid(0), f));
+        out.push(OutMessage::typed(&monmap_message(state, f), Tid(0), f));
         wanted.next = epoch + 1;
     }
 }
@@ -120,18 +119,18 @@ fn osdmap(wanted: &mut Wanted, state: &MonState, f: Features, out: &mut Vec<OutM
     let start = u32::try_from(wanted.next).map_or(newest, Epoch);
     if start.0 == 0 || start < maps.oldest() || !has_step(maps, start) {
         let full = BTreeMap::from([(newest, maps.encoded().clone())]);
-        out.push(outgoing(&OsdMapMessage { full, ..empty() }, Tid(0), f));
+        out.push(OutMessage::typed(&OsdMapMessage { full, ..empty() }, Tid(0), f));
     } else {
         let (mut message, mut bytes) = (empty(), 0);
         for (epoch, step) in maps.steps_from(start) {
             if message.incremental.len() == MAX_STEPS || (bytes > 0 && bytes + step.len() > MAX_BYTES) {
-                out.push(outgoing(&std::mem::replace(&mut message, empty()), Tid(0), f));
+                out.push(OutMessage::typed(&std::mem::replace(&mut message, empty()), Tid(0), f));
                 bytes = 0;
             }
             bytes += step.len();
             message.incremental.insert(epoch, step.clone());
         }
-        out.push(outgoing(&message, Tid(0), f));
+        out.push(OutMessage::typed(&message, Tid(0), f));
     }
     wanted.next = u64::from(newest.0) + 1;
 }

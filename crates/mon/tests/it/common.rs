@@ -6,10 +6,10 @@ use sepiola_cephx::{ConMode, Keyring, ServiceSet, TicketKeeper};
 use sepiola_messages::{
     MonCommand, MonCommandAck, MonMap, MonSubscribe, OsdMapMessage, SubscribeFlags, WireMessage,
 };
-use sepiola_messenger::{Connection, Error, Sender, Shutdown, ShutdownTrigger};
-use sepiola_mon::{MkfsOptions, MonOptions, ReadyFile, RunError, mkfs, run};
+use sepiola_messenger::{Connection, Error, ReadyFile, Sender, Shutdown, ShutdownTrigger};
+use sepiola_mon::{MkfsOptions, MonOptions, RunError, mkfs, run};
 use sepiola_msgr2::{ClientConfig, Message, MessageHeader};
-use sepiola_wire::{EntityAddr, EntityAddrVec, EntityName, Features, Tid, UTime, Uuid};
+use sepiola_wire::{EntityAddr, EntityAddrVec, EntityName, Tid, UTime, Uuid};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
@@ -158,10 +158,7 @@ impl Client {
     pub fn send<M: WireMessage>(&mut self, message: &M) -> Tid {
         let tid = Tid(self.next_tid);
         self.next_tid += 1;
-        let mut header = MessageHeader::new(M::TYPE, M::VERSION, M::COMPAT);
-        header.tid = tid;
-        let front = |out: &mut Vec<u8>| message.encode_front(out, Features::SUPPORTED);
-        self.sender.send(&header, front, &[message.data()]).unwrap();
+        self.sender.send_typed(message, tid).unwrap();
         tid
     }
 

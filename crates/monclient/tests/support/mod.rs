@@ -20,11 +20,11 @@ use sepiola_cephx::{
 use sepiola_crypto::{CryptoKey, KeyType};
 use sepiola_messages::*;
 use sepiola_messenger::{
-    CloseReason, Dispatch, OutMessage, Outbox, Refused, ServeOptions, Shutdown, ShutdownTrigger, listen,
-    serve,
+    CloseReason, Dispatch, OutMessage, Outbox, Refused, ServeOptions, Shutdown, ShutdownTrigger, header_of,
+    listen, serve,
 };
 use sepiola_monclient::{Credentials, MonClientOptions};
-use sepiola_msgr2::{FrameWriter, Message, MessageHeader, PeerInfo, ServerConfig};
+use sepiola_msgr2::{FrameWriter, Message, PeerInfo, ServerConfig};
 use sepiola_osdmap::{CANONICAL_FEATURES, OsdMap, Published};
 use sepiola_wire::{
     EntityAddr, EntityAddrVec, EntityName, EntityType, Epoch, Features, GlobalId, Tid, UTime, Uuid,
@@ -203,14 +203,8 @@ impl Cluster {
     }
 }
 
-fn header<M: WireMessage>(tid: Tid) -> MessageHeader {
-    MessageHeader::new(M::TYPE, M::VERSION, M::COMPAT).with_tid(tid).with_priority(M::PRIORITY)
-}
-
 fn out<M: WireMessage>(message: &M, tid: Tid) -> OutMessage {
-    let mut front = Vec::new();
-    message.encode_front(&mut front, Features::SUPPORTED);
-    OutMessage::new(header::<M>(tid), front).with_data(message.data().to_vec())
+    OutMessage::typed(message, tid, Features::SUPPORTED)
 }
 
 /// One monitor of a cluster.
@@ -390,7 +384,7 @@ struct Reply<'a> {
 impl Reply<'_> {
     fn send<M: WireMessage>(&mut self, message: &M) {
         let front = |out: &mut Vec<u8>| message.encode_front(out, Features::SUPPORTED);
-        self.writer.message(&header::<M>(self.tid), front, &[], &[message.data()]).unwrap();
+        self.writer.message(&header_of::<M>(self.tid), front, &[], &[message.data()]).unwrap();
     }
 }
 
