@@ -105,11 +105,6 @@ impl MonClient {
         self.shared.config.borrow().clone()
     }
 
-    /// Follows [`MonClient::config`].
-    pub fn watch_config(&self) -> watch::Receiver<Arc<BTreeMap<String, String>>> {
-        self.shared.config.subscribe()
-    }
-
     /// The current OSD map. A map without content, of no cluster, before the first one has come, which only
     /// a client that does not want maps sees.
     pub fn osdmap(&self) -> Arc<OsdMap> {

@@ -89,11 +89,6 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// Consumes and returns everything that is left.
-    pub fn take_rest(&mut self) -> &'a [u8] {
-        std::mem::take(&mut self.rest)
-    }
-
     /// Fails unless everything was read.
     pub fn finish(&self) -> Result<()> {
         if self.rest.is_empty() { Ok(()) } else { Err(DecodeError::Trailing(self.rest.len())) }

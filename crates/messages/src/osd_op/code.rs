@@ -9,7 +9,6 @@ pub struct OpCode(pub u16);
 
 const MODE_READ: u16 = 0x1000;
 const MODE_WRITE: u16 = 0x2000;
-const MODE_CACHE: u16 = 0x8000;
 const TYPE_MASK: u16 = 0x0f00;
 const TYPE_PG: u16 = 0x0500;
 
@@ -83,11 +82,6 @@ impl OpCode {
     /// True if the mode says that the operation writes. Calls depend on the method instead.
     pub const fn is_write(self) -> bool {
         self.0 & MODE_WRITE != 0
-    }
-
-    /// True for the operations of cache tiers.
-    pub const fn is_cache(self) -> bool {
-        self.0 & MODE_CACHE != 0
     }
 
     /// True for operations on a pg rather than an object.

@@ -31,13 +31,7 @@ pub struct MessageHeader {
 }
 
 impl MessageHeader {
-    /// Ordinary priority.
-    pub const PRIORITY_DEFAULT: u16 = 127;
-    /// High priority: maps, authentication.
-    pub const PRIORITY_HIGH: u16 = 196;
-    /// Highest priority.
-    pub const PRIORITY_HIGHEST: u16 = 255;
-
+    const PRIORITY_DEFAULT: u16 = 127;
     const FLAGS_DEFAULT: u8 = 3;
 
     /// A header of default priority for a message of this type and layout.
