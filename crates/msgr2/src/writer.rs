@@ -12,6 +12,8 @@ use crate::{
 
 /// What an idle connection's output buffer may keep.
 const KEEP: usize = 256 << 10;
+/// What it may keep between batches that need it, so that large replies in a row do not pay for memory anew.
+const KEEP_BUSY: usize = 2 << 20;
 
 /// Owns a connection's output buffer; messages are encoded at its end and sealed there.
 #[derive(Debug)]
@@ -92,9 +94,10 @@ impl FrameWriter {
         assert!(n <= self.out.len() - self.written, "more bytes than were pending");
         self.written += n;
         if self.written == self.out.len() {
+            let needed = self.out.len();
             self.written = 0;
             self.out.clear();
-            self.out.shrink_to(KEEP);
+            self.out.shrink_to(if needed > self.out.capacity() / 4 { KEEP_BUSY } else { KEEP });
         } else if self.written > KEEP && self.written > self.out.len() / 2 {
             // A peer that never lets the buffer run dry must not make it grow for ever.
             self.out.copy_within(self.written.., 0);
