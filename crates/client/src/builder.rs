@@ -217,7 +217,7 @@ impl RadosBuilder {
     }
 
     async fn mon_options(&self, config: &Config) -> Result<MonClientOptions> {
-        let mut config = config.clone();
+        let config = config.clone();
         let key = match (&self.key, &self.keyring) {
             (Some(key), _) => Some(key.clone()),
             (None, Some(keyring)) => {
@@ -226,12 +226,9 @@ impl RadosBuilder {
             }
             (None, None) => None,
         };
-        if let Some(key) = key {
-            // A key given here is used, whatever keyrings there are.
-            config.set(Layer::Runtime, "key", key.to_base64().to_string());
-        }
         // Host names are looked up and keyrings read, which blocks.
-        let options = tokio::task::spawn_blocking(move || MonClientOptions::from_config(&config)).await;
+        let options =
+            tokio::task::spawn_blocking(move || MonClientOptions::from_config_and_key(&config, key)).await;
         Ok(options.map_err(|e| Error::Local(e.to_string()))??)
     }
 }

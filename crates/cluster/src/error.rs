@@ -50,6 +50,9 @@ pub enum ClusterError {
         /// Its log.
         log: PathBuf,
     },
+    /// The cluster has no daemon of this name.
+    #[error("the cluster has no daemon `{0}`: names are mon.a, osd.0, osd.1 and so on")]
+    NoSuchDaemon(String),
     /// A daemon did not become ready in time.
     #[error("{daemon} was not ready after {limit:?} (log: {log})")]
     NotReady {

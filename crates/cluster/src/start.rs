@@ -165,8 +165,11 @@ impl Cluster {
     /// Starts a killed daemon again and waits until it is ready.
     ///
     /// # Errors
-    /// If it does not come up.
+    /// [`ClusterError::NoSuchDaemon`] for a name that is none, and what keeps it from coming up.
     pub async fn restart_daemon(&mut self, name: &str) -> Result<(), ClusterError> {
+        if self.daemon(name).is_none() {
+            return Err(ClusterError::NoSuchDaemon(name.to_owned()));
+        }
         let mut started = Daemon::spawn(&self.program, &self.layout, name, &[], false)?;
         started.ready(&self.layout, READY_LIMIT).await?;
         if let Some(daemon) = self.daemon(name) {

@@ -9,9 +9,9 @@ use sepiola_wire::EntityType;
 
 use crate::{Credentials, MonError, connection_options::method_options};
 
-/// The key that a configuration gives an entity: from `key`, else from the file that `keyfile` names, else
-/// from the first keyring of the search path. Without a key, method none if it is allowed.
-pub(crate) fn find(config: &Config) -> Result<Credentials, MonError> {
+/// The key that is `given`, or that a configuration gives an entity: from `key`, else from the file that
+/// `keyfile` names, else from the first keyring of the search path. Without a key, method none if it is allowed.
+pub(crate) fn find(config: &Config, given: Option<CryptoKey>) -> Result<Credentials, MonError> {
     let options = method_options(config)?;
     let methods = options.methods(config.name().kind, EntityType::Mon);
     let allows_none = methods.contains(&AuthMethod::None);
@@ -24,14 +24,18 @@ pub(crate) fn find(config: &Config) -> Result<Credentials, MonError> {
             Err(MonError::Config(why.to_owned()))
         };
     }
-    match key(config)? {
+    let key = match given {
+        Some(key) => Some(key),
+        None => configured_key(config)?,
+    };
+    match key {
         Some(key) => Ok(Credentials::Key(key)),
         None if allows_none => Ok(Credentials::None),
         None => Err(MonError::NoKey { name: config.name().clone(), searched: config.keyring_candidates() }),
     }
 }
 
-fn key(config: &Config) -> Result<Option<CryptoKey>, MonError> {
+fn configured_key(config: &Config) -> Result<Option<CryptoKey>, MonError> {
     if let Some(text) = config.text("key") {
         return from_base64(&text, "option key").map(Some);
     }

@@ -118,8 +118,16 @@ impl MonClientOptions {
     /// [`MonError::NoMonitors`], [`MonError::NoKey`] with the places that were searched, or
     /// [`MonError::Config`].
     pub fn from_config(config: &Config) -> Result<Self, MonError> {
+        Self::from_config_and_key(config, None)
+    }
+
+    /// As [`MonClientOptions::from_config`], with a key that counts more than those of the configuration.
+    ///
+    /// # Errors
+    /// As [`MonClientOptions::from_config`].
+    pub fn from_config_and_key(config: &Config, key: Option<CryptoKey>) -> Result<Self, MonError> {
         let name = config.name().clone();
-        let credentials = crate::credentials::find(config)?;
+        let credentials = crate::credentials::find(config, key)?;
         let mut options = Self::new(name, credentials, monitors(config)?);
         options.modes = mode_options(config)?.modes(options.name.kind, EntityType::Mon).to_vec();
         if let Credentials::None = options.credentials {

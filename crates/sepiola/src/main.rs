@@ -25,8 +25,7 @@ fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse_from(&args.rest) {
         Ok(cli) => cli,
         Err(usage) => {
-            // Help and version go to standard output and are no failure; anything else is EINVAL, as
-            // Ceph's tools have it.
+            // Help and version go to standard output and are no failure.
             let _ = usage.print();
             return if usage.use_stderr() { failure::INVALID_USAGE } else { ExitCode::SUCCESS };
         }

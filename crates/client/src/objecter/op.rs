@@ -159,7 +159,7 @@ impl Op {
         }
     }
 
-    /// Lock order: the placement, a session, an operation.
+    /// The last in the lock order, see [`super`].
     pub(crate) fn lock(&self) -> MutexGuard<'_, OpState> {
         self.state.lock()
     }
