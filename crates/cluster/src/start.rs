@@ -57,12 +57,12 @@ impl Cluster {
         let provision = Provision::new(&options, &layout)?;
         let cluster =
             Cluster { layout: layout.clone(), program, osds: Vec::new(), mon: None, temporary, stay: false };
-        let started = cluster.start_first(&options, &provision, detached).await;
-        if started.is_err() {
-            // What is left would make the next start take it for a cluster that was stopped.
-            provision.undo();
-        }
-        started
+        // What is left of a start that fails, or whose future is dropped, would make the next one take it for
+        // a cluster that was stopped. The daemons end first: they are the future's that is awaited here.
+        let unfinished = Unfinished(&provision);
+        let started = cluster.start_first(&options, unfinished.0, detached).await?;
+        std::mem::forget(unfinished);
+        Ok(started)
     }
 
     /// Starts the daemons for the first time. They are stopped again if one of them fails.
@@ -184,6 +184,15 @@ impl Cluster {
             None if name == MON => self.mon.as_mut(),
             None => None,
         }
+    }
+}
+
+/// Undoes what was provided for a cluster, when dropped.
+struct Unfinished<'a>(&'a Provision<'a>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.undo();
     }
 }
 

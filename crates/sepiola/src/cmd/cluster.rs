@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use sepiola_cluster::{Auth, Cluster, ClusterOptions, Layout, MsMode, RunningCluster, Store};
+use sepiola_cluster::{Auth, Cluster, ClusterError, ClusterOptions, Layout, MsMode, RunningCluster, Store};
 use sepiola_crypto::KeyType;
 
 use crate::{
@@ -113,14 +113,30 @@ fn start(args: &ClusterArgs, up: &UpArgs) -> CmdResult {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        if up.foreground {
-            let cluster = options.start().await?;
-            print_up(cluster.layout(), up, args.format);
-            crate::daemon::interrupted().await?;
-            drop(cluster);
-        } else {
+        let mut interrupted = std::pin::pin!(crate::daemon::interrupted());
+        let starting = async {
+            if up.foreground {
+                let cluster = options.start().await?;
+                print_up(cluster.layout(), up, args.format);
+                return Ok(Some(cluster));
+            }
             let layout = Cluster::start_detached(options).await?;
             print_up(&layout, up, args.format);
+            Ok(None)
+        };
+        // The signals are polled first, so that they are caught from here on: who interrupts a start finds
+        // it undone, and one that comes right behind the last line stops the cluster.
+        let cluster = tokio::select! {
+            biased;
+            asked = &mut interrupted => {
+                asked?;
+                return Err(Failure::new("interrupted before the cluster was up"));
+            }
+            started = starting => started.map_err(|e: ClusterError| Failure::from(e))?,
+        };
+        if let Some(cluster) = cluster {
+            interrupted.await?;
+            drop(cluster);
         }
         Ok(())
     })

@@ -45,9 +45,11 @@ pub fn run(args: DemoArgs) -> CmdResult {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
-            result = demo(&args) => result,
+            // First, so that signals are caught before anything is started.
+            biased;
             // Dropping the demo stops its clusters and removes their folders.
             _ = crate::daemon::interrupted() => Err(Failure::new("interrupted")),
+            result = demo(&args) => result,
         }
     })
 }
