@@ -195,6 +195,31 @@ fn signal(pid: u32, name: &str) {
     assert!(sent.success());
 }
 
+/// Whatever the moment, an interrupted start leaves nothing running, even of a cluster that would stay.
+#[test]
+fn an_interrupted_start_is_undone() {
+    let scratch = WorkDir::new("interrupted-start").unwrap();
+    for (n, delay) in [5, 15, 25, 40, 60, 90].into_iter().enumerate() {
+        let dir = scratch.path().join(format!("cluster-{n}"));
+        let mut up = Command::new(sepiola_binary().unwrap())
+            .args(["cluster", "up", "--port", "0", "--osds", "3", "--pool", "test", "--dir", text(&dir)])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_millis(delay));
+        signal(up.id(), "INT");
+        let came_up = up.wait().unwrap().success();
+        if came_up {
+            sepiola(&scratch, &["cluster", "down", "--dir", text(&dir)]).success().unwrap();
+        }
+        assert_eq!(daemons_with(text(&dir)), [0; 0], "interrupted after {delay} ms, came up: {came_up}");
+        // Nor does it spoil the folder for the next start.
+        let again = ["cluster", "up", "--port", "0", "--osds", "3", "--pool", "test", "--dir", text(&dir)];
+        sepiola(&scratch, &again).success().unwrap_or_else(|e| panic!("after {delay} ms: {e}"));
+        sepiola(&scratch, &["cluster", "down", "--dir", text(&dir)]).success().unwrap();
+    }
+}
+
 /// `sepiola demo` with all temporary files below `tmp`.
 fn demo(tmp: &Path, args: &[&str]) -> Invocation {
     Invocation::new(sepiola_binary().unwrap()).arg("demo").args(args).env("TMPDIR", tmp)
