@@ -304,6 +304,7 @@ fn an_object_goes_with_its_last_reference() {
         call("refcount", method, &input)
     };
     let exists = |a: &mut Client| a.run(&osd, "x", [OpSpec::stat()]).result == 0;
+    assert_eq!(result(&mut a, &osd, op("get", "a")), code(Errno::ENOENT));
     a.run(&osd, "x", [OpSpec::write_full("data")]);
     assert_eq!(result(&mut a, &osd, op("get", "a")), 0);
     let read = call("refcount", "read", &argument(|out| out.put_bool(true)));

@@ -4,8 +4,9 @@ mod common;
 
 use common::{Client, POOL, Request};
 use sepiola_messages::osd_op::{CopyFrom, OpSpec};
-use sepiola_osd::Osd;
-use sepiola_wire::{Errno, ObjectLocator, SnapId};
+use sepiola_objectstore::{MemStore, ObjectStore};
+use sepiola_osd::{Limits, Osd, OsdConfig};
+use sepiola_wire::{Errno, ObjectLocator, OsdId, SnapId};
 
 fn copy(from: &str, version: u64) -> OpSpec {
     let args = CopyFrom { src_snap: SnapId::HEAD.0, src_version: version, flags: 0, src_fadvise_flags: 0 };
@@ -79,4 +80,18 @@ fn a_source_must_be_readable_for_the_client() {
     // Another request of the same client entity, so another number.
     let request = Request::on("mine", [copy("source", 0)]).tid(2);
     assert_eq!(reader.call(&osd, &request).result, 0);
+}
+
+#[test]
+fn what_one_message_copies_is_limited() {
+    let store: std::sync::Arc<dyn ObjectStore> = std::sync::Arc::new(MemStore::new());
+    let mut limits = Limits::default();
+    limits.max_reply = 1000;
+    let osd = Osd::new(OsdConfig { whoami: OsdId(0), limits, capacity: 1 << 30 }, store);
+    osd.apply_map(common::map()).unwrap();
+    let mut client = Client::admin();
+    client.run(&osd, "source", [OpSpec::write_full(vec![7; 400])]);
+    let copies = |n| std::iter::repeat_n(copy("source", 0), n);
+    assert_eq!(client.run(&osd, "target", copies(2)).result, 0);
+    assert_eq!(client.run(&osd, "target", copies(3)).result, Errno::EMSGSIZE.to_wire());
 }

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use common::{Client, POOL, Request, map, osd};
 use sepiola_messages::osd_op::{
-    OpSpec,
+    OpCode, OpSpec,
     output::{ListEntry, Listing},
 };
 use sepiola_osd::Osd;
 use sepiola_osdmap::hash::object_hash;
-use sepiola_wire::{Errno, HObject, PgId, SnapId, SpgId, decode_all};
+use sepiola_wire::{Encode, Errno, Features, HObject, PgId, Put, SnapId, SpgId, decode_all};
 
 const ALL: &[u8] = &[1];
 
@@ -141,4 +141,34 @@ fn a_cursor_of_another_pg_is_refused() {
     let mut limited = Client::with_caps("allow rw object_prefix a");
     assert_eq!(result(&mut limited, &page_request(3, &cursor, b"", 10)), Errno::EPERM.to_wire());
     assert!(map().pool(POOL).is_some());
+}
+
+#[test]
+fn a_filtered_listing_has_the_objects_with_the_attribute() {
+    let osd = osd();
+    let mut client = Client::admin();
+    for (name, value) in [("yes", "red"), ("no", "blue"), ("other", "red")] {
+        client.run(&osd, name, [OpSpec::setxattr(b"colour", value.as_bytes())]);
+    }
+    client.run(&osd, "without", [OpSpec::create(true)]);
+    let filtered = |kind: &str, ps: u32| {
+        let mut input = Vec::new();
+        for text in ["pg", "filter", kind, "_colour", "red"] {
+            input.put_blob(text.as_bytes());
+        }
+        HObject::min().encode(&mut input, Features::SUPPORTED);
+        let args = sepiola_messages::osd_op::Pgls { max_entries: 10, start_epoch: 8 };
+        let op = OpSpec::new(OpCode::PGNLS_FILTER, args, input);
+        Request { ops: vec![op], ..page_request(ps, &HObject::min(), b"", 10) }
+    };
+    for kind in ["plain", "hello.hello"] {
+        let mut found = BTreeSet::new();
+        for ps in 0..32 {
+            let reply = client.call(&osd, &filtered(kind, ps));
+            let page: Listing = decode_all(&reply.outputs[0]).unwrap();
+            found.extend(page.entries.into_iter().map(|entry| entry.oid));
+        }
+        assert_eq!(found, BTreeSet::from([Bytes::from("yes"), Bytes::from("other")]));
+    }
+    assert_eq!(client.call(&osd, &filtered("none", 0)).result, Errno::EINVAL.to_wire());
 }

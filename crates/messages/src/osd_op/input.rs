@@ -181,6 +181,28 @@ pub fn list_cursor(op: &OpRef<'_>) -> Result<HObject, DecodeError> {
     HObject::decode(&mut Reader::new(op.input))
 }
 
+/// Which objects a filtered listing is about: those with this attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListFilter<'a> {
+    /// The filter's name: `plain`, or `CLASS.NAME` of one that a class brings along.
+    pub kind: &'a [u8],
+    /// The attribute as OSDs store it: `_` and the name that clients know.
+    pub attribute: &'a [u8],
+    /// Its value.
+    pub value: &'a [u8],
+}
+
+/// The filter and the cursor of pgls-filter and pgnls-filter, for filters that compare an attribute.
+pub fn list_filter<'a>(op: &OpRef<'a>) -> Result<(ListFilter<'a>, HObject), DecodeError> {
+    let r = &mut Reader::new(op.input);
+    // A class and a method, as if it were a call; always these.
+    if (r.blob()?, r.blob()?) != (b"pg", b"filter") {
+        return Err(DecodeError::Invalid("not a listing filter"));
+    }
+    let filter = ListFilter { kind: r.blob()?, attribute: r.blob()?, value: r.blob()? };
+    Ok((filter, HObject::decode(r)?))
+}
+
 /// The source of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopySource {

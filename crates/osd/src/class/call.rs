@@ -70,9 +70,10 @@ impl<'c, 'a, 'o> MethodCall<'c, 'a, 'o> {
         Ok(data.into_bytes())
     }
 
-    /// An attribute, `None` if it or the object does not exist.
+    /// An attribute, `None` if it is not set, ENOENT if there is no object.
     pub fn xattr(&self, name: &str) -> Result<Option<Bytes>, Failure> {
         self.reads()?;
+        self.x.require()?;
         self.x.xattr(name.as_bytes())
     }
 

@@ -143,9 +143,6 @@ fn attribute(name: &str) -> Result<String, Failure> {
 
 /// The lock without those whose time is over, ENOENT if there is no object.
 fn load(call: &MethodCall<'_, '_, '_>, name: &str) -> Result<State, Failure> {
-    if !call.exists() {
-        return Err(Errno::ENOENT.into());
-    }
     let Some(stored) = call.xattr(&attribute(name)?)? else { return Ok(State::default()) };
     let mut state = State::decode(&mut Reader::new(&stored)).map_err(|_| Errno::EIO)?;
     let now = call.now();

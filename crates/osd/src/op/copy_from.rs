@@ -38,8 +38,27 @@ pub(crate) fn sources(osd: &Osd, session: &Session, view: &MapView, request: &Os
     if !request.codes().any(copies) {
         return Sources::new();
     }
+    // One small message may name many large objects: what it makes the OSD hold is limited like a reply.
+    let mut room = osd.config.limits.max_reply as u64;
     let ops = request.ops().filter(|op| copies(op.code));
-    ops.map(|op| source(osd, session, view, request, &op)).collect()
+    let sources = ops.map(|op| {
+        if room == 0 {
+            return Err(Errno::EMSGSIZE.into());
+        }
+        let copy = source(osd, session, view, request, &op)?;
+        room = room.saturating_sub(copy.size());
+        if room == 0 { Err(Errno::EMSGSIZE.into()) } else { Ok(copy) }
+    });
+    sources.collect()
+}
+
+impl ObjectCopy {
+    /// Bytes held.
+    fn size(&self) -> u64 {
+        let pairs = self.xattrs.iter().chain(&self.omap);
+        let pairs: usize = pairs.map(|(name, value)| name.len() + value.len()).sum();
+        (self.data.len() + self.omap_header.len() + pairs) as u64
+    }
 }
 
 fn source(

@@ -1,4 +1,4 @@
-//! pgnls, pgls: a pg's objects, a page at a time.
+//! pgnls, pgls and their filtered forms: a pg's objects, a page at a time.
 //!
 //! Objects come in the order of their bit-reversed hash, so that a listing survives the splitting of pgs,
 //! and the cursor is the first object not returned.
@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use sepiola_messages::osd_op::{
-    OpCode, OpRef, OsdOpRequest, input,
+    OpCode, OpRef, OsdOpRequest,
+    input::{self, ListFilter},
     output::{ListEntry, Listing},
 };
-use sepiola_objectstore::{KeyBuf, ObjectRef};
+use sepiola_objectstore::{KeyBuf, KeyRef, ObjectRef, StoreError};
 use sepiola_wire::{Encode, Errno, Features, HObject, PgId, SnapId};
 
 use super::{Failure, Outputs, execution::store_failure};
@@ -40,7 +41,9 @@ pub(crate) fn run(
     for op in request.ops() {
         out.begin();
         result = match op.code {
-            OpCode::PGNLS | OpCode::PGLS => list(osd, view, pg.id(), request, &op, out),
+            OpCode::PGNLS | OpCode::PGLS | OpCode::PGNLS_FILTER | OpCode::PGLS_FILTER => {
+                list(osd, view, pg.id(), request, &op, out)
+            }
             _ => Err(Errno::EOPNOTSUPP.into()),
         };
         // The end of the pg is the message's result only, never the op's.
@@ -70,7 +73,7 @@ fn list(
     op: &OpRef<'_>,
     out: &mut Outputs,
 ) -> Result<i32, Failure> {
-    let cursor = input::list_cursor(op).map_err(|_| Errno::EINVAL)?;
+    let (filter, cursor) = filter_and_cursor(op)?;
     let pool = view.map().pool(pg.pool).ok_or(Errno::ENOENT)?;
     let from_start = cursor == HObject::min();
     if !from_start && !cursor.max && (cursor.pool != pg.pool || pool.fold(cursor.hash) != pg.ps) {
@@ -103,7 +106,8 @@ fn list(
             }
             // The next batch starts behind this object: at the first key above its own.
             from.set_after(key.as_ref());
-            if object.snap == SnapId::HEAD && (all || object.nspace == wanted) {
+            let wanted = object.snap == SnapId::HEAD && (all || object.nspace == wanted);
+            if wanted && passes(osd, pg, key.as_ref(), filter.as_ref())? {
                 entries.push(ListEntry { nspace: object.nspace, oid: object.oid, key: object.key });
             }
         }
@@ -114,10 +118,36 @@ fn list(
     let value = if next.is_some() { 0 } else { END_OF_PG };
     let listing = Listing { next: next.unwrap_or_else(|| end_of_pg(pg, pool.pg_num)), entries };
     out.encode(|out| match op.code {
-        OpCode::PGLS => listing.encode_pgls(out),
+        OpCode::PGLS | OpCode::PGLS_FILTER => listing.encode_pgls(out),
         _ => listing.encode(out, Features::SUPPORTED),
     });
     Ok(value)
+}
+
+/// Filters that want an attribute to have a value; the second one is what class `hello` calls it.
+const ATTRIBUTE_FILTERS: [&[u8]; 2] = [b"plain", b"hello.hello"];
+
+fn filter_and_cursor<'a>(op: &OpRef<'a>) -> Result<(Option<ListFilter<'a>>, HObject), Failure> {
+    if op.code == OpCode::PGNLS || op.code == OpCode::PGLS {
+        let cursor = input::list_cursor(op).map_err(|_| Errno::EINVAL)?;
+        return Ok((None, cursor));
+    }
+    let (filter, cursor) = input::list_filter(op).map_err(|_| Errno::EINVAL)?;
+    if !ATTRIBUTE_FILTERS.contains(&filter.kind) {
+        return Err(Errno::EINVAL.into());
+    }
+    Ok((Some(filter), cursor))
+}
+
+fn passes(osd: &Osd, pg: PgId, object: KeyRef<'_>, filter: Option<&ListFilter<'_>>) -> Result<bool, Failure> {
+    let Some(filter) = filter else { return Ok(true) };
+    let Some(name) = filter.attribute.strip_prefix(b"_") else { return Ok(false) };
+    match osd.store.xattr(pg, object, name).wait() {
+        Ok(value) => Ok(value.is_some_and(|value| value == filter.value)),
+        // It was deleted since it was listed.
+        Err(StoreError::NoObject) => Ok(false),
+        Err(error) => Err(store_failure(&error)),
+    }
 }
 
 /// The start of the pg behind this one in listing order.
