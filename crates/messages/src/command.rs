@@ -1,5 +1,7 @@
 //! Commands: to the monitors (MON_COMMAND) and to one daemon (COMMAND, `ceph tell`).
 
+use std::fmt;
+
 use bytes::Bytes;
 use sepiola_wire::{Decode, DecodeError, Encode, Features, Put, Reader, Uuid};
 
@@ -17,7 +19,7 @@ fn text(r: &mut Reader<'_>) -> Result<String, DecodeError> {
 }
 
 /// Client to monitor: a command.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct MonCommand {
     /// Version 0 is normal.
     pub paxos: PaxosHeader,
@@ -56,7 +58,7 @@ impl WireMessage for MonCommand {
 }
 
 /// Monitor to client: a command's result.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct MonCommandAck {
     /// The service's epoch after the command.
     pub paxos: PaxosHeader,
@@ -100,7 +102,7 @@ impl WireMessage for MonCommandAck {
 }
 
 /// Client to a daemon: a command for just this daemon.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Command {
     /// The cluster.
     pub fsid: Uuid,
@@ -131,7 +133,7 @@ impl WireMessage for Command {
 }
 
 /// Daemon to client: a command's result.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct CommandReply {
     /// 0, or a negative errno.
     pub result: i32,
@@ -159,4 +161,25 @@ impl WireMessage for CommandReply {
         let r = &mut Reader::new(front);
         Ok(CommandReply { result: r.i32()?, status: text(r)?, output: Bytes::copy_from_slice(data) })
     }
+}
+
+/// Commands and their answers carry keys (`auth get`, `config-key set`): `Debug` shows how much there is of
+/// them, not what.
+macro_rules! debug_without_content {
+    ($($ty:ident { $($shown:ident),* } { $($bytes:ident),* })*) => {$(
+        impl fmt::Debug for $ty {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($ty))
+                    $(.field(stringify!($shown), &self.$shown))*
+                    $(.field(concat!(stringify!($bytes), "_len"), &self.$bytes.len()))*
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug_without_content! {
+    MonCommand { fsid } { input }
+    MonCommandAck { result, status } { output }
+    Command { fsid } { input }
+    CommandReply { result, status } { output }
 }

@@ -26,7 +26,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use bytes::Bytes;
 use rand_core::CryptoRng;
@@ -48,15 +48,15 @@ pub(crate) struct Caller {
     pub addr: Option<std::net::IpAddr>,
 }
 
-/// A command as it arrived.
-#[derive(Debug, Clone)]
+/// A command as it arrived. It may hold keys, so it has no `Debug`.
+#[derive(Clone)]
 pub(crate) struct Request {
     pub words: Vec<String>,
     pub input: Bytes,
 }
 
 /// What a command is answered with.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct Reply {
     /// 0 or a negative errno.
     pub result: i32,
@@ -64,6 +64,17 @@ pub(crate) struct Reply {
     pub status: String,
     /// Goes to the tool's standard output.
     pub output: Bytes,
+}
+
+impl fmt::Debug for Reply {
+    /// Without the output, which may be a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply")
+            .field("result", &self.result)
+            .field("status", &self.status)
+            .field("output_len", &self.output.len())
+            .finish()
+    }
 }
 
 impl Reply {

@@ -1,5 +1,7 @@
 //! What arguments a command takes: told to command line tools, and checked before a handler runs.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 /// The type of an argument.
@@ -148,8 +150,15 @@ fn as_osd(value: &Value) -> Option<i32> {
 }
 
 /// The checked arguments of one command.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Args(Map<String, Value>);
+
+impl fmt::Debug for Args {
+    /// Names without values, which may be keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 impl Args {
     /// Checks `given` against what the command takes. Arguments that it does not know are left alone, as

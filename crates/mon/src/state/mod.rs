@@ -12,7 +12,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use bytes::Bytes;
 use sepiola_cephx::{EntityAuth, RotatingSecrets};
@@ -33,7 +33,7 @@ pub struct ApplyError(pub(crate) &'static str);
 pub type ConfigId = (String, String);
 
 /// Everything that the monitors agree on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct MonState {
     /// Index of the last applied entry.
     applied: u64,
@@ -44,6 +44,21 @@ pub struct MonState {
     global_id_bound: GlobalId,
     config: Arc<BTreeMap<ConfigId, String>>,
     config_keys: Arc<BTreeMap<String, Bytes>>,
+}
+
+impl fmt::Debug for MonState {
+    /// Epochs and names: config-key values and options may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MonState")
+            .field("applied", &self.applied)
+            .field("monmap", &self.monmap.epoch)
+            .field("osdmap", &self.osdmap().epoch())
+            .field("entities", &self.entities.keys())
+            .field("global_id_bound", &self.global_id_bound)
+            .field("config", &self.config.keys())
+            .field("config_keys", &self.config_keys.keys())
+            .finish_non_exhaustive()
+    }
 }
 
 impl MonState {
