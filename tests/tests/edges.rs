@@ -93,7 +93,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
             "cluster",
         ],
     ),
-    ("tests", &[]),
+    ("tests", &["client", "cluster"]),
     (
         "benches",
         &[
