@@ -3,8 +3,8 @@
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use sepiola_cephx::ServiceSecrets;
-use sepiola_messages::{WireMessage, check_compat};
-use sepiola_messenger::{CloseReason, ServeOptions, Shutdown, Workers, listen, serve};
+use sepiola_messages::WireMessage;
+use sepiola_messenger::{CloseReason, ReadyFile, ServeOptions, Shutdown, Workers, decode, listen, serve};
 use sepiola_monclient::{MapObserver, MapSource, MonClient, MonError, OsdMapWish, PrivateHandler};
 use sepiola_msgr2::Message;
 use sepiola_osdmap::OsdMap;
@@ -17,7 +17,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use crate::{Network, NetworkConfig, Osd, OsdConfig, OsdOptions, boot::Boot, ready, report::Reporter};
+use crate::{Network, NetworkConfig, Osd, OsdConfig, OsdOptions, boot::Boot, report::Reporter};
 
 /// How often it is looked whether secrets or maps have to be asked for.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
@@ -82,9 +82,7 @@ impl PrivateHandler for FromMonitors {
     fn message(&self, message: &Message<'_>) -> Result<(), CloseReason> {
         // Statistics are reported again and again, so their acknowledgement needs no answer.
         if message.header.kind == OsdDownAck::TYPE {
-            check_compat::<OsdDownAck>(message.header.compat_version)
-                .and_then(|()| OsdDownAck::decode(message.header.version, message.front, &message.data))
-                .map_err(|error| CloseReason::dispatch(error.to_string()))?;
+            decode::<OsdDownAck>(message)?;
             self.stopped.send_replace(true);
         }
         Ok(())
@@ -211,7 +209,9 @@ impl Daemon {
                 ready = true;
                 info!(osd = %self.options.id, addrs = %self.addrs, epoch = %self.osd.epoch(), "OSD is ready");
                 if let Some(path) = &self.options.ready_file {
-                    ready::write(path, &EntityName::osd(self.options.id), self.monitors.fsid(), &self.addrs)
+                    let name = EntityName::osd(self.options.id).to_string();
+                    ReadyFile::new(name, self.monitors.fsid(), self.addrs.clone())
+                        .write(path)
                         .map_err(io(format!("cannot write {}", path.display())))?;
                 }
             }

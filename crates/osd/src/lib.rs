@@ -18,7 +18,6 @@ mod outgoing;
 mod perf;
 mod pg;
 mod query;
-mod ready;
 mod reply;
 mod report;
 mod request;

@@ -34,7 +34,11 @@ pub trait Outgoing {
         tid: Tid,
         features: Features,
     ) -> Result<(), Refusal> {
-        self.send(&header_of::<M>(tid), |out| message.encode_front(out, features), &[message.data()])
+        self.send(
+            &sepiola_messenger::header_of::<M>(tid),
+            |out| message.encode_front(out, features),
+            &[message.data()],
+        )
     }
 }
 
@@ -67,11 +71,6 @@ pub trait Push: Send + Sync {
         let _ = bytes;
         Box::new(())
     }
-}
-
-/// The header of a typed message.
-pub(crate) fn header_of<M: WireMessage>(tid: Tid) -> MessageHeader {
-    MessageHeader { tid, priority: M::PRIORITY, ..MessageHeader::new(M::TYPE, M::VERSION, M::COMPAT) }
 }
 
 /// Writes to a connection of others.

@@ -186,7 +186,8 @@ impl Osd {
         let (verdict, left) = match outcome {
             Err(result) => {
                 let returns = request.flags.contains(RequestFlags::RETURNVEC);
-                let logged = writes.then_some(Logged { epoch, id, with_outputs: returns });
+                let longest = if returns { self.config.limits.max_write_reply } else { 0 };
+                let logged = writes.then_some(Logged { epoch, id, longest });
                 let verdict = failed(&mut state, logged, result, object_version, x.out);
                 (verdict, x.abandon())
             }
@@ -236,7 +237,8 @@ impl Osd {
         if !x.mtime.is_zero() {
             x.info.mtime = x.mtime;
         }
-        let returns = if returns_outputs { x.out.to_returns() } else { Vec::new() };
+        let returns =
+            if returns_outputs { x.out.to_returns(self.config.limits.max_write_reply) } else { Vec::new() };
         let (mut transaction, out) = x.into_parts();
         if let Err(error) = self.store.apply(&mut transaction) {
             // Nothing was applied, so nothing is logged either and a resend tries again.
@@ -387,7 +389,8 @@ fn log(
 struct Logged {
     epoch: Epoch,
     id: ReqId,
-    with_outputs: bool,
+    /// Outputs up to this length are kept, in bytes.
+    longest: usize,
 }
 
 /// The answer to a message that failed. What its ops returned up to then goes along, also what a method
@@ -402,13 +405,7 @@ fn failed(
     let missing = result == Errno::ENOENT.to_wire();
     let before = state.last_update;
     let at = match &logged {
-        Some(Logged { epoch, id, with_outputs }) => {
-            let mut returns = out.to_returns();
-            if !with_outputs {
-                returns.iter_mut().for_each(|(_, output)| *output = Bytes::new());
-            }
-            log(state, *epoch, *id, 0, result, returns)
-        }
+        Some(Logged { epoch, id, longest }) => log(state, *epoch, *id, 0, result, out.to_returns(*longest)),
         None => EVersion::default(),
     };
     let versions = if missing {

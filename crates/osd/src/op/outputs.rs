@@ -128,9 +128,15 @@ impl Outputs {
             .filter(|piece| !piece.is_empty())
     }
 
-    /// The values and outputs as a write's duplicates are answered with.
-    pub fn to_returns(&self) -> Vec<(i32, Bytes)> {
-        self.ops.iter().map(|op| (op.rval, self.pieces(op).collect::<Vec<_>>().concat().into())).collect()
+    /// The values and outputs as a write's duplicates are answered with. Thousands of them are remembered,
+    /// so an output of more than `longest` bytes is left out.
+    pub fn to_returns(&self, longest: usize) -> Vec<(i32, Bytes)> {
+        let output = |op| match self.len_of(op) {
+            0 => Bytes::new(),
+            len if len > longest => Bytes::new(),
+            _ => self.pieces(op).collect::<Vec<_>>().concat().into(),
+        };
+        self.ops.iter().map(|op| (op.rval, output(op))).collect()
     }
 }
 

@@ -117,7 +117,7 @@ impl Search<'_> {
 }
 
 impl CrushMap {
-    /// Evaluates a rule: the items for input `x`, at most `result_max`, with [`ITEM_NONE`] in the holes of
+    /// Evaluates a rule: the items for input `x`, at most `result_max`, with [`ITEM_NONE`](super::ITEM_NONE) in the holes of
     /// an independent choice. `weights` (16.16) are the OSDs' in/out weights by OSD number.
     ///
     /// The result is empty for a rule that does not exist, or whose search exceeds a budget that no

@@ -9,7 +9,7 @@ mod commands;
 
 use std::{
     io,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -41,9 +41,21 @@ impl AdminSocket {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => {}
         }
-        let listener = UnixListener::bind(path)?;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-        Ok(AdminSocket { listener, path: path.to_owned() })
+        // Bound in a folder that nobody else may enter and then moved, so that there is no moment at which
+        // others could connect.
+        let folder = path.with_extension("asok.new");
+        std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        let bound = Self::bind_in(&folder, path);
+        let _ = std::fs::remove_dir_all(&folder);
+        Ok(AdminSocket { listener: bound?, path: path.to_owned() })
+    }
+
+    fn bind_in(folder: &Path, path: &Path) -> io::Result<UnixListener> {
+        let inside = folder.join("s");
+        let listener = UnixListener::bind(&inside)?;
+        std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o600))?;
+        std::fs::rename(&inside, path)?;
+        Ok(listener)
     }
 
     /// Answers requests, one after another, for as long as it is polled.
