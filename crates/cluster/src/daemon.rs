@@ -96,6 +96,14 @@ impl Daemon {
         }
     }
 
+    /// The error to report if the daemon has ended.
+    pub(crate) fn ended(&mut self) -> Option<ClusterError> {
+        match self.child.try_wait() {
+            Ok(None) => None,
+            _ => Some(ClusterError::DaemonEnded { daemon: self.name.clone(), log: self.log.clone() }),
+        }
+    }
+
     /// The process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()

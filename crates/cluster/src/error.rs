@@ -21,6 +21,17 @@ pub enum ClusterError {
         "{0} already holds a cluster that is running: run `sepiola cluster down --dir {0}` first, or choose another --dir"
     )]
     Running(PathBuf),
+    /// The folder holds somebody else's ceph.conf.
+    #[error("{0} holds a ceph.conf that sepiola did not make: choose another --dir")]
+    Foreign(PathBuf),
+    /// A daemon of the cluster has ended by itself.
+    #[error("{daemon} has ended (log: {log})")]
+    DaemonEnded {
+        /// e.g. `osd.0`.
+        daemon: String,
+        /// Its log.
+        log: PathBuf,
+    },
     /// The folder holds no cluster.
     #[error("{0} holds no cluster: start one with `sepiola cluster up --dir {0}`")]
     NotFound(PathBuf),

@@ -26,7 +26,35 @@ impl Layout {
     pub fn dir(&self) -> &Path {
         &self.dir
     }
-    /// What clients and daemons read. Its presence means that there is a cluster, running or stopped.
+    /// Whether the folder holds a cluster, running or stopped. A ceph.conf alone does not make one: other
+    /// people keep theirs in folders as well.
+    pub fn is_cluster(&self) -> bool {
+        self.conf().exists() && self.mon_keyring().exists() && self.data("mon.a").is_dir()
+    }
+
+    /// Removes the cluster's own files, and the folder if nothing else is in it.
+    ///
+    /// # Errors
+    /// If one of them cannot be removed.
+    pub fn remove(&self) -> Result<(), ClusterError> {
+        let gone = |result: std::io::Result<()>, path: &Path| match result {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(ClusterError::file(path)(e)),
+            _ => Ok(()),
+        };
+        let osds = (0..).map(|id| self.data(&format!("osd.{id}"))).take_while(|folder| folder.exists());
+        let folders = ["log", "run", "mon.a"].into_iter().map(|name| self.dir.join(name));
+        for folder in osds.chain(folders) {
+            gone(std::fs::remove_dir_all(&folder), &folder)?;
+        }
+        for file in [self.conf(), self.admin_keyring(), self.mon_keyring()] {
+            gone(std::fs::remove_file(&file), &file)?;
+        }
+        // Fails if somebody keeps something else here, which is theirs.
+        let _ = std::fs::remove_dir(&self.dir);
+        Ok(())
+    }
+
+    /// What clients and daemons read.
     pub fn conf(&self) -> PathBuf {
         self.dir.join("ceph.conf")
     }
@@ -63,5 +91,31 @@ impl Layout {
             .collect();
         names.sort_by_key(|n| (n.starts_with("mon."), n.clone()));
         names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn removing_a_cluster_leaves_what_is_not_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::new(dir.path()).unwrap();
+        fs::write(layout.conf(), "[global]\n").unwrap();
+        assert!(!layout.is_cluster(), "a ceph.conf alone is somebody else's");
+        for folder in ["log", "run", "mon.a", "osd.0", "osd.1"] {
+            fs::create_dir(dir.path().join(folder)).unwrap();
+            fs::write(dir.path().join(folder).join("file"), "x").unwrap();
+        }
+        fs::write(layout.mon_keyring(), "").unwrap();
+        fs::write(dir.path().join("thesis"), "mine").unwrap();
+        assert!(layout.is_cluster());
+        layout.remove().unwrap();
+        let left: Vec<_> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, ["thesis"]);
+        layout.remove().unwrap();
     }
 }

@@ -7,7 +7,9 @@ use crate::ClusterError;
 /// The named program, `SEPIOLA_BIN`, or the `sepiola` beside this program: cargo puts test programs into
 /// `deps/` or `examples/` below the folder of the binaries.
 pub(crate) fn find(named: Option<PathBuf>) -> Result<PathBuf, ClusterError> {
-    if let Some(program) = named.or_else(|| env::var_os("SEPIOLA_BIN").map(PathBuf::from)) {
+    if let Some(program) =
+        named.or_else(|| env::var_os("SEPIOLA_BIN").filter(|p| !p.is_empty()).map(PathBuf::from))
+    {
         return Ok(program);
     }
     let here = env::current_exe().map_err(|_| ClusterError::NoProgram)?;

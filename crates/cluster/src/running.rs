@@ -39,7 +39,7 @@ impl RunningCluster {
     /// [`ClusterError::NotFound`] if there is none.
     pub fn open(dir: &Path) -> Result<Self, ClusterError> {
         let layout = Layout::new(dir)?;
-        if layout.conf().exists() {
+        if layout.is_cluster() {
             Ok(RunningCluster { layout })
         } else {
             Err(ClusterError::NotFound(dir.to_owned()))

@@ -14,6 +14,9 @@ const READY_LIMIT: Duration = Duration::from_secs(15);
 /// How long a daemon gets to end by itself when the handle is dropped.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often it is looked whether daemons are still there.
+const ENDED_POLL: Duration = Duration::from_millis(200);
+
 /// The one monitor's id.
 const MON: &str = "mon.a";
 
@@ -49,8 +52,11 @@ impl Cluster {
 
     async fn start_as(mut options: ClusterOptions, detached: bool) -> Result<Self, ClusterError> {
         let layout = Layout::new(&options.dir)?;
-        if layout.conf().exists() {
+        if layout.is_cluster() {
             return Self::restart(options, layout, detached).await;
+        }
+        if layout.conf().exists() {
+            return Err(ClusterError::Foreign(layout.dir().to_owned()));
         }
         let program = program::find(options.program.clone())?;
         let temporary = options.temporary.take();
@@ -130,6 +136,16 @@ impl Cluster {
             rados.mon_command(command.to_string(), "").await?;
         }
         Ok(())
+    }
+
+    /// Returns when a daemon has ended by itself, with what to tell about it.
+    pub async fn daemon_ended(&mut self) -> ClusterError {
+        loop {
+            if let Some(ended) = self.osds.iter_mut().chain(&mut self.mon).find_map(Daemon::ended) {
+                return ended;
+            }
+            tokio::time::sleep(ENDED_POLL).await;
+        }
     }
 
     /// The cluster's files.

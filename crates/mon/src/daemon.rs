@@ -171,7 +171,7 @@ fn bind(options: &MonOptions, monmap: &MonMap) -> Result<(TcpListener, EntityAdd
         Some(listen) => listen,
         None => known,
     };
-    let listener = listen(wanted).map_err(io("cannot start listening"))?;
+    let listener = listen(wanted).map_err(io("choose another port, or 0 for any"))?;
     let bound = listener.local_addr().map_err(io("cannot read the own address"))?;
     // A wildcard is no address that clients could dial.
     let ip = if bound.ip().is_unspecified() { known.ip() } else { bound.ip() };

@@ -63,7 +63,12 @@ impl ConnectArgs {
     /// A client, connected.
     pub async fn connect(&self, options: &ConfigOptions) -> Result<Rados, Failure> {
         let mut builder = Rados::builder().name(self.entity()?.to_string());
-        if let Some(file) = self.conf.clone().or_else(Config::default_file) {
+        let file = self.conf.clone().or_else(Config::default_file);
+        let mut given = options.environment.iter().chain(&options.command_line);
+        if file.is_none() && self.mon.is_none() && !given.any(|(option, _)| option == "mon_host") {
+            return Err(Failure::new("no ceph.conf here or in /etc/ceph: give -c FILE, or set CEPH_CONF"));
+        }
+        if let Some(file) = file {
             builder = builder.conf_file(file)?;
         }
         for (option, value) in options.environment.iter().chain(&options.command_line) {

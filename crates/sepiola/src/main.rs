@@ -14,14 +14,19 @@ mod number;
 
 use std::process::ExitCode;
 
-#[cfg(feature = "mimalloc")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let args = connect::take_config_options(std::env::args());
+    let args: Result<Vec<String>, _> = std::env::args_os().map(|a| a.into_string()).collect();
+    let args = match args {
+        Ok(args) => connect::take_config_options(args),
+        Err(bytes) => {
+            eprintln!(
+                "argument {bytes:?} is not UTF-8: names of other bytes need the library, or python3-rados"
+            );
+            return failure::INVALID_USAGE;
+        }
+    };
     let cli = match cli::Cli::try_parse_from(&args.rest) {
         Ok(cli) => cli,
         Err(usage) => {

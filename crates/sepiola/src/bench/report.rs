@@ -82,8 +82,10 @@ pub fn print_plain(out: &mut impl Write, s: &Summary, workload: Workload) -> io:
     line("Bandwidth (MB/sec):", six_digits(s.bandwidth))?;
     if write {
         line("Stddev Bandwidth:", six_digits(s.stddev_bandwidth))?;
-        line("Max bandwidth (MB/sec):", six_digits(s.max_bandwidth))?;
-        line("Min bandwidth (MB/sec):", six_digits(s.min_bandwidth))?;
+        // What the stock tool prints when no second went by.
+        let (max, min) = if s.intervals == 0 { (0.0, f64::MAX) } else { (s.max_bandwidth, s.min_bandwidth) };
+        line("Max bandwidth (MB/sec):", six_digits(max))?;
+        line("Min bandwidth (MB/sec):", six_digits(min))?;
     }
     line("Average IOPS:", format!("{:.0}", s.iops.floor()))?;
     line("Stddev IOPS:", six_digits(s.stddev_iops))?;

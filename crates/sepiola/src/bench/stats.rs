@@ -86,17 +86,19 @@ impl Recorder {
         let seconds = elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
         let ops = self.latency.count;
         let percentile = |p: f64| self.histogram.value_at_quantile(p) as f64 / 1e6;
+        let bandwidth = ops as f64 * self.op_size as f64 / seconds / MIB;
+        // Without a whole second there is only the average.
         let short = self.bandwidth.count == 0;
         Summary {
             seconds,
             ops,
             op_size: self.op_size,
             object_size,
-            bandwidth: ops as f64 * self.op_size as f64 / seconds / MIB,
-            // The values that the stock tool leaves in place when no second went by.
+            bandwidth,
+            intervals: self.bandwidth.count,
             stddev_bandwidth: self.bandwidth.deviation(),
-            max_bandwidth: if short { 0.0 } else { self.bandwidth.max },
-            min_bandwidth: if short { f64::MAX } else { self.bandwidth.min },
+            max_bandwidth: if short { bandwidth } else { self.bandwidth.max },
+            min_bandwidth: if short { bandwidth } else { self.bandwidth.min },
             iops: ops as f64 / seconds,
             stddev_iops: self.iops.deviation(),
             max_iops: if short { ops as f64 / seconds } else { self.iops.max },
@@ -122,6 +124,7 @@ pub struct Summary {
     pub ops: u64,
     pub op_size: u64,
     pub object_size: u64,
+    pub intervals: u64,
     pub bandwidth: f64,
     pub stddev_bandwidth: f64,
     pub max_bandwidth: f64,
@@ -153,6 +156,6 @@ mod tests {
         assert_eq!((s.ops, s.iops), (2, 4.0));
         assert!((s.latency - 0.002).abs() < 1e-9);
         assert!((s.stddev_latency - 0.001_414_213).abs() < 1e-6);
-        assert_eq!((s.max_bandwidth, s.min_bandwidth), (0.0, f64::MAX));
+        assert_eq!((s.max_bandwidth, s.min_bandwidth, s.intervals), (s.bandwidth, s.bandwidth, 0));
     }
 }

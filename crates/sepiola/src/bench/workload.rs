@@ -122,6 +122,8 @@ fn fill(buffer: &mut BytesMut, n: u64, op_size: usize) {
 struct Run<'a, W> {
     io: &'a IoCtx,
     options: &'a BenchOptions,
+    /// Bytes of an operation: of reads, what was written.
+    op_size: u64,
     recorder: Recorder,
     columns: Option<Columns<W>>,
     start: Instant,
@@ -148,6 +150,7 @@ pub async fn run<W: Write>(
     let mut run = Run {
         io,
         options,
+        op_size,
         recorder: Recorder::new(op_size),
         columns,
         start: now,
@@ -206,7 +209,7 @@ impl<W: Write> Run<'_, W> {
                 in_flight as u64,
                 &self.recorder,
                 elapsed,
-                self.options.op_size,
+                self.op_size,
                 self.last_latency,
             )?;
         }

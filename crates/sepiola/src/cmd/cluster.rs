@@ -42,24 +42,24 @@ pub enum Action {
 /// Settings of a new cluster.
 #[derive(Debug, Args)]
 pub struct UpArgs {
-    /// How many OSDs.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub osds: u32,
-    /// Where OSDs keep objects.
-    #[arg(long, default_value_t)]
-    pub store: Store,
+    /// How many OSDs; 1 if not given.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub osds: Option<u32>,
+    /// Where OSDs keep objects: mem.
+    #[arg(long)]
+    pub store: Option<Store>,
     /// Connection mode of every connection: secure or crc; secure unless --auth none.
     #[arg(long)]
     pub ms_mode: Option<MsMode>,
-    /// cephx, or none for no authentication at all.
-    #[arg(long, default_value_t)]
-    pub auth: Auth,
-    /// Cipher of every key: aes for all clients, aes256k for 19.2.6, 20.2.4 and newer.
-    #[arg(long, default_value = "aes")]
-    pub key_type: KeyType,
-    /// The monitor's port; 0 lets the system choose.
-    #[arg(long, default_value_t = 3300)]
-    pub port: u16,
+    /// cephx, which is the default, or none for no authentication at all.
+    #[arg(long)]
+    pub auth: Option<Auth>,
+    /// Cipher of every key: aes, the default, for all clients, aes256k for 19.2.6, 20.2.4 and newer.
+    #[arg(long)]
+    pub key_type: Option<KeyType>,
+    /// The monitor's port, 3300 if not given; 0 lets the system choose.
+    #[arg(long)]
+    pub port: Option<u16>,
     /// A pool to create; may be given several times.
     #[arg(long = "pool", value_name = "NAME[:PGS]")]
     pub pools: Vec<String>,
@@ -69,6 +69,17 @@ pub struct UpArgs {
     /// Stay until interrupted, then stop the cluster.
     #[arg(long)]
     pub foreground: bool,
+}
+
+impl UpArgs {
+    fn has_settings_of_new_clusters(&self) -> bool {
+        self.osds.is_some()
+            || self.store.is_some()
+            || self.ms_mode.is_some()
+            || self.auth.is_some()
+            || self.key_type.is_some()
+            || self.port.is_some()
+    }
 }
 
 /// Runs the action.
@@ -88,11 +99,11 @@ fn start(args: &ClusterArgs, up: &UpArgs) -> CmdResult {
     }
     let mut options = ClusterOptions::new(&args.dir)
         .program(std::env::current_exe()?)
-        .osds(up.osds)
-        .store(up.store)
-        .auth(up.auth)
-        .key_type(up.key_type)
-        .port(up.port);
+        .osds(up.osds.unwrap_or(1))
+        .store(up.store.unwrap_or_default())
+        .auth(up.auth.unwrap_or_default())
+        .key_type(up.key_type.unwrap_or(KeyType::Aes))
+        .port(up.port.unwrap_or(3300));
     if let Some(mode) = up.ms_mode {
         options = options.ms_mode(mode);
     }
@@ -106,7 +117,11 @@ fn start(args: &ClusterArgs, up: &UpArgs) -> CmdResult {
             }
         };
     }
-    if up.auth == Auth::None {
+    if RunningCluster::open(&args.dir).is_ok() {
+        if up.has_settings_of_new_clusters() {
+            eprintln!("note: this cluster was made before and starts as it was; only --pool counts");
+        }
+    } else if up.auth == Some(Auth::None) {
         eprintln!(
             "note: --auth none: no authentication, and crc connections, since there is no key to encrypt with"
         );
@@ -134,11 +149,11 @@ fn start(args: &ClusterArgs, up: &UpArgs) -> CmdResult {
             }
             started = starting => started.map_err(|e: ClusterError| Failure::from(e))?,
         };
-        if let Some(cluster) = cluster {
-            interrupted.await?;
-            drop(cluster);
+        let Some(mut cluster) = cluster else { return Ok(()) };
+        tokio::select! {
+            asked = interrupted => Ok(asked?),
+            ended = cluster.daemon_ended() => Err(ended.into()),
         }
-        Ok(())
     })
 }
 
@@ -160,7 +175,11 @@ fn print_up(layout: &Layout, up: &UpArgs, format: Format) {
     println!("  sepiola rados -c {conf} -p {pool} put greeting /etc/hostname");
     println!("  rados -c {conf} -p {pool} ls");
     println!("  ceph -c {conf} -s");
-    println!("stop it: sepiola cluster down --dir {}", layout.dir().display());
+    if up.foreground {
+        println!("stop it: Ctrl-C");
+    } else {
+        println!("stop it: sepiola cluster down --dir {}", layout.dir().display());
+    }
 }
 
 fn pool_names(up: &UpArgs) -> Vec<String> {
@@ -171,12 +190,12 @@ fn stop(args: &ClusterArgs, purge: bool) -> CmdResult {
     let cluster = RunningCluster::open(&args.dir)?;
     let stopped = cluster.stop()?;
     if purge {
-        std::fs::remove_dir_all(cluster.layout().dir())?;
+        cluster.layout().remove()?;
     }
     if args.format.is_json() {
         args.format.print(&serde_json::json!({ "stopped": stopped, "purged": purge }));
     } else {
-        println!("stopped {stopped} daemons");
+        println!("stopped {stopped} daemon{}", if stopped == 1 { "" } else { "s" });
     }
     Ok(())
 }
@@ -198,9 +217,14 @@ fn status(args: &ClusterArgs) -> CmdResult {
             );
         }
     }
-    if !daemons.is_empty() && daemons.iter().all(|d| d.running) {
+    let dir = cluster.layout().dir().display();
+    if daemons.iter().all(|d| !d.running) {
+        Err(Failure::new(format!("the cluster is stopped: start it with `sepiola cluster up --dir {dir}`")))
+    } else if daemons.iter().all(|d| d.running) {
         Ok(())
     } else {
-        Err(Failure::new("not every daemon is running: see the log folder, or start again with `cluster up`"))
+        Err(Failure::new(format!(
+            "not every daemon is running: see {dir}/log, or start anew with `cluster down` and `cluster up`"
+        )))
     }
 }
