@@ -110,12 +110,13 @@ async fn others_reach_a_connection_through_its_outbox() {
             let header = MessageHeader { tid: tid.into(), ..MessageHeader::new(ECHO, 1, 1) };
             pushed.push(OutMessage::new(header, vec![1, 2, 3]).with_data(vec![4; 5000])).unwrap();
         }
-        pushed.close();
     });
     for tid in 0..1000 {
         let got = replies.recv().await.unwrap();
         assert_eq!((got.tid, got.front.len(), got.data.len()), (tid, 3, 5000));
     }
+    // Only now: a close does not wait for a socket that is full.
+    outbox.close();
     assert!(matches!(task.await.unwrap(), CloseReason::PeerClosed));
     until(&server.echo.closed, 1).await;
     let late = OutMessage::new(MessageHeader::new(ECHO, 1, 1), vec![]);
