@@ -188,6 +188,8 @@ async fn pools_come_and_go_under_a_running_client() {
     let pools = rados.list_pools().await.unwrap();
     assert_eq!(pools.iter().map(|pool| &*pool.name).collect::<Vec<_>>(), [POOL, "new"]);
     rados.delete_pool("new").await.unwrap();
+    // An OSD that has not heard of it yet would still answer who has not either.
+    other.wait_for_latest_osdmap().await.unwrap();
     assert_eq!(errno(io.read("obj", ..).await), Errno::ENOENT);
     assert!(rados.cluster_stat().await.unwrap().kb > 0);
     let output = rados.mon_command(r#"{"prefix": "osd pool ls", "format": "json"}"#, "").await.unwrap();
