@@ -1,11 +1,12 @@
 //! What can go wrong with a cluster of processes.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{fmt, io, path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
-/// Why a cluster could not be started, found or stopped. Each message says what to do next.
-#[derive(Debug, Error)]
+/// Why a cluster could not be started, found or stopped. Each message says what to do next, and so does the
+/// `Debug` form, because that is what a test that unwraps shows.
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ClusterError {
     /// A file or folder of the cluster could not be used.
@@ -25,12 +26,12 @@ pub enum ClusterError {
     #[error("{0} holds a ceph.conf that sepiola did not make: choose another --dir")]
     Foreign(PathBuf),
     /// A daemon of the cluster has ended by itself.
-    #[error("{daemon} has ended (log: {log})")]
+    #[error("{daemon} has ended{}", log_hint(.log))]
     DaemonEnded {
         /// e.g. `osd.0`.
         daemon: String,
-        /// Its log.
-        log: PathBuf,
+        /// Its log, if it has one of its own.
+        log: Option<PathBuf>,
     },
     /// The folder holds no cluster.
     #[error("{0} holds no cluster: start one with `sepiola cluster up --dir {0}`")]
@@ -52,27 +53,27 @@ pub enum ClusterError {
         source: io::Error,
     },
     /// A daemon ended before it was ready.
-    #[error("{daemon} ended before it was ready: {reason} (log: {log})")]
+    #[error("{daemon} ended before it was ready: {reason}{}", log_hint(.log))]
     DaemonFailed {
         /// e.g. `osd.0`.
         daemon: String,
         /// The last line of its log.
         reason: String,
-        /// Its log.
-        log: PathBuf,
+        /// Its log, if it has one of its own.
+        log: Option<PathBuf>,
     },
     /// The cluster has no daemon of this name.
     #[error("the cluster has no daemon `{0}`: names are mon.a, osd.0, osd.1 and so on")]
     NoSuchDaemon(String),
     /// A daemon did not become ready in time.
-    #[error("{daemon} was not ready after {limit:?} (log: {log})")]
+    #[error("{daemon} was not ready after {limit:?}{}", log_hint(.log))]
     NotReady {
         /// e.g. `mon.a`.
         daemon: String,
         /// The limit.
         limit: Duration,
-        /// Its log.
-        log: PathBuf,
+        /// Its log, if it has one of its own.
+        log: Option<PathBuf>,
     },
     /// Settings that contradict each other or that nothing here can do.
     #[error("{0}")]
@@ -80,6 +81,21 @@ pub enum ClusterError {
     /// A keyring could not be written.
     #[error(transparent)]
     Keyring(#[from] sepiola_cephx::KeyringError),
+    /// An option of ceph.conf cannot be used.
+    #[error(transparent)]
+    Config(#[from] sepiola_config::ConfigError),
+    /// A daemon's monitors or key are missing or cannot be used.
+    #[error(transparent)]
+    Monitors(#[from] sepiola_monclient::MonError),
+    /// A monitor's store could not be made.
+    #[error(transparent)]
+    Mkfs(#[from] sepiola_mon::MkfsError),
+    /// A monitor in this process failed.
+    #[error(transparent)]
+    Mon(#[from] sepiola_mon::RunError),
+    /// An OSD in this process failed.
+    #[error(transparent)]
+    Osd(#[from] sepiola_osd::RunError),
     /// The cluster is up but a client cannot use it.
     #[error(transparent)]
     Client(#[from] sepiola_client::Error),
@@ -89,5 +105,15 @@ impl ClusterError {
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> ClusterError {
         let path = path.into();
         move |source| ClusterError::File { path, source }
+    }
+}
+
+fn log_hint(log: &Option<PathBuf>) -> String {
+    log.as_ref().map(|log| format!(" (log: {})", log.display())).unwrap_or_default()
+}
+
+impl fmt::Debug for ClusterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }

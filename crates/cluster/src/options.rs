@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, str::FromStr};
 
 use sepiola_crypto::KeyType;
 
-use crate::{Cluster, ClusterError};
+use crate::{Cluster, ClusterError, temporary::TemporaryFolder};
 
 /// How connections are protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,7 +68,7 @@ pub(crate) struct PoolSpec {
 #[non_exhaustive]
 pub struct ClusterOptions {
     pub(crate) dir: PathBuf,
-    pub(crate) temporary: Option<tempfile::TempDir>,
+    pub(crate) temporary: Option<TemporaryFolder>,
     pub(crate) osds: u32,
     pub(crate) store: Store,
     pub(crate) ms_mode: Option<MsMode>,
@@ -77,6 +77,7 @@ pub struct ClusterOptions {
     pub(crate) port: u16,
     pub(crate) pools: Vec<PoolSpec>,
     pub(crate) program: Option<PathBuf>,
+    pub(crate) in_process: bool,
     pub(crate) settings: Vec<(String, String)>,
 }
 
@@ -95,27 +96,19 @@ impl ClusterOptions {
             port: 0,
             pools: Vec::new(),
             program: None,
+            in_process: false,
             settings: Vec::new(),
         }
     }
 
-    /// A cluster in a folder of its own that disappears with it.
+    /// A cluster in a folder of its own that disappears with it. Should this process be killed, its daemons
+    /// end with it and the monitor removes the folder; the next temporary cluster removes what is left even so.
     ///
     /// # Errors
     /// If no temporary folder can be made.
     pub fn temporary() -> Result<Self, ClusterError> {
-        let dir = tempfile::Builder::new()
-            .prefix("sepiola-")
-            .tempdir()
-            .map_err(ClusterError::file(std::env::temp_dir()))?;
-        Ok(ClusterOptions { temporary: Some(dir), ..Self::new("") }.in_temporary())
-    }
-
-    fn in_temporary(mut self) -> Self {
-        if let Some(dir) = &self.temporary {
-            self.dir = dir.path().to_owned();
-        }
-        self
+        let folder = TemporaryFolder::new()?;
+        Ok(ClusterOptions { dir: folder.path().to_owned(), temporary: Some(folder), ..Self::new("") })
     }
 
     /// How many OSDs, 1 by default.
@@ -169,6 +162,14 @@ impl ClusterOptions {
     /// The `sepiola` program to run; by default `SEPIOLA_BIN`, or the one beside the running program.
     pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = Some(program.into());
+        self
+    }
+
+    /// Runs the daemons as threads of this process instead of processes of the `sepiola` program, which
+    /// then need not be built: what unit tests and examples want. They have runtimes of their own, so they
+    /// serve also while the caller blocks. [`Cluster::kill`] drops one where it stands.
+    pub fn in_process(mut self) -> Self {
+        self.in_process = true;
         self
     }
 

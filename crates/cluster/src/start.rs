@@ -6,7 +6,12 @@ use sepiola_client::Rados;
 use sepiola_messenger::ReadyFile;
 
 use crate::{
-    ClusterError, ClusterOptions, Layout, daemon::Daemon, options::PoolSpec, program, provision::Provision,
+    ClusterError, ClusterOptions, Layout,
+    daemon::{Daemon, Start},
+    options::PoolSpec,
+    program,
+    provision::Provision,
+    temporary::TemporaryFolder,
 };
 
 /// A daemon that needs longer than this is stuck.
@@ -24,11 +29,12 @@ const MON: &str = "mon.a";
 /// it was temporary.
 pub struct Cluster {
     layout: Layout,
-    program: PathBuf,
+    /// None runs daemons as threads.
+    program: Option<PathBuf>,
     osds: Vec<Daemon>,
     mon: Option<Daemon>,
     // Last, so that the folder goes after the daemons.
-    temporary: Option<tempfile::TempDir>,
+    temporary: Option<TemporaryFolder>,
     stay: bool,
 }
 
@@ -44,13 +50,17 @@ impl Cluster {
     pub async fn start_detached(options: ClusterOptions) -> Result<Layout, ClusterError> {
         let mut cluster = Self::start_as(options, true).await?;
         cluster.stay = true;
-        if let Some(dir) = cluster.temporary.take() {
-            let _ = dir.keep();
+        if let Some(folder) = cluster.temporary.take() {
+            folder.keep();
         }
         Ok(cluster.layout.clone())
     }
 
     async fn start_as(mut options: ClusterOptions, detached: bool) -> Result<Self, ClusterError> {
+        if detached && options.in_process {
+            let why = "daemons in this process cannot outlive it: leave in_process out";
+            return Err(ClusterError::Unsupported(why.to_owned()));
+        }
         let layout = Layout::new(&options.dir)?;
         if layout.is_cluster() {
             return Self::restart(options, layout, detached).await;
@@ -58,7 +68,7 @@ impl Cluster {
         if layout.conf().exists() {
             return Err(ClusterError::Foreign(layout.dir().to_owned()));
         }
-        let program = program::find(options.program.clone())?;
+        let program = program_of(&options)?;
         let temporary = options.temporary.take();
         let provision = Provision::new(&options, &layout)?;
         let cluster =
@@ -79,10 +89,10 @@ impl Cluster {
         detached: bool,
     ) -> Result<Self, ClusterError> {
         provision.write(None)?;
-        let mon = self.spawn_mon(&["--mkfs"], detached).await?;
+        let mon = self.start_mon(true, detached).await?;
         // The monitor chose its port: now the file can say where it is.
         provision.write(Some(&mon.addrs))?;
-        self.spawn_osds(options.osds, detached).await?;
+        self.start_osds(options.osds, detached).await?;
         self.create_pools(&options.pools).await?;
         Ok(self)
     }
@@ -93,7 +103,7 @@ impl Cluster {
             return Err(ClusterError::Running(layout.dir().to_owned()));
         }
         let osds = (0..u32::MAX).take_while(|id| layout.data(&format!("osd.{id}")).exists()).count() as u32;
-        let program = program::find(options.program.clone())?;
+        let program = program_of(&options)?;
         let mut cluster = Cluster {
             layout,
             program,
@@ -102,20 +112,25 @@ impl Cluster {
             temporary: options.temporary,
             stay: false,
         };
-        cluster.spawn_mon(&[], detached).await?;
-        cluster.spawn_osds(osds, detached).await?;
+        cluster.start_mon(false, detached).await?;
+        cluster.start_osds(osds, detached).await?;
         cluster.create_pools(&options.pools).await?;
         Ok(cluster)
     }
 
-    async fn spawn_mon(&mut self, extra: &[&str], detached: bool) -> Result<ReadyFile, ClusterError> {
-        let mon = self.mon.insert(Daemon::spawn(&self.program, &self.layout, MON, extra, detached)?);
+    fn start_daemon(&self, name: &str, how: Start) -> Result<Daemon, ClusterError> {
+        Daemon::start(self.program.as_deref(), &self.layout, name, how)
+    }
+
+    async fn start_mon(&mut self, mkfs: bool, stay: bool) -> Result<ReadyFile, ClusterError> {
+        let mon = self.start_daemon(MON, Start { mkfs, stay })?;
+        let mon = self.mon.insert(mon);
         mon.ready(&self.layout, READY_LIMIT).await
     }
 
-    async fn spawn_osds(&mut self, count: u32, detached: bool) -> Result<(), ClusterError> {
+    async fn start_osds(&mut self, count: u32, stay: bool) -> Result<(), ClusterError> {
         for id in 0..count {
-            self.osds.push(Daemon::spawn(&self.program, &self.layout, &format!("osd.{id}"), &[], detached)?);
+            self.osds.push(self.start_daemon(&format!("osd.{id}"), Start { mkfs: false, stay })?);
         }
         for osd in &mut self.osds {
             osd.ready(&self.layout, READY_LIMIT).await?;
@@ -186,7 +201,7 @@ impl Cluster {
         if self.daemon(name).is_none() {
             return Err(ClusterError::NoSuchDaemon(name.to_owned()));
         }
-        let mut started = Daemon::spawn(&self.program, &self.layout, name, &[], false)?;
+        let mut started = self.start_daemon(name, Start { mkfs: false, stay: false })?;
         started.ready(&self.layout, READY_LIMIT).await?;
         if let Some(daemon) = self.daemon(name) {
             *daemon = started;
@@ -201,6 +216,10 @@ impl Cluster {
             None => None,
         }
     }
+}
+
+fn program_of(options: &ClusterOptions) -> Result<Option<PathBuf>, ClusterError> {
+    if options.in_process { Ok(None) } else { program::find(options.program.clone()).map(Some) }
 }
 
 /// Undoes what was provided for a cluster, when dropped.

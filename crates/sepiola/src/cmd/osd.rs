@@ -1,20 +1,11 @@
 //! `sepiola osd`: one OSD in the foreground.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
-
 use clap::Args;
-use sepiola_monclient::{MonClientOptions, method_options, mode_options};
-use sepiola_objectstore::MemStore;
-use sepiola_osd::OsdOptions;
-use sepiola_wire::{EntityName, EntityType, OsdId};
+use sepiola_cluster::daemon_options::osd_options;
+use sepiola_wire::{EntityName, OsdId};
 
 use crate::{
-    admin::PerfSource,
-    cli::ConnectArgs,
-    connect::ConfigOptions,
-    daemon,
-    failure::{CmdResult, Failure},
-    logging,
+    admin::PerfSource, cli::ConnectArgs, connect::ConfigOptions, daemon, failure::CmdResult, logging,
 };
 
 /// Flags of `sepiola osd`.
@@ -31,26 +22,10 @@ pub struct OsdArgs {
 
 /// Runs the OSD until it is asked to end.
 pub fn run(args: OsdArgs, options: ConfigOptions) -> CmdResult {
-    let id = OsdId(args.osd_id.into());
-    let config = args.connect.config_for(EntityName::osd(id), &options)?;
+    let config = args.connect.config_for(EntityName::osd(OsdId(args.osd_id.into())), &options)?;
     logging::start(&config)?;
-    let store = match config.text("osd_objectstore").as_deref() {
-        None | Some("mem" | "memstore") => Arc::new(MemStore::new()),
-        Some(other) => return Err(Failure::new(format!("osd_objectstore: `{other}` is not there: use mem"))),
-    };
-    let monitors = MonClientOptions::from_config(&config)?;
-    let mut osd = OsdOptions::new(id, monitors, store);
-    if let Some(addr) = config.text("public_addr") {
-        let ip =
-            addr.parse().map_err(|_| Failure::new(format!("public_addr: `{addr}` is not an IP address")))?;
-        osd.listen = SocketAddr::new(ip, 0);
-    }
-    osd.allowed = mode_options(&config)?.allowed(EntityType::Osd, &method_options(&config)?);
-    osd.spin = Duration::from_micros(config.u64("spin_us")?);
+    let mut osd = osd_options(&config)?;
     osd.ready_file = args.daemon.ready_file.clone();
-    if let Some(host) = config.text("host") {
-        osd.metadata.insert("hostname".to_owned(), host);
-    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let perf = PerfSource::Osd(osd.perf.clone());
     runtime.block_on(daemon::until_asked(&args.daemon, config, perf, |shutdown| {
