@@ -5,12 +5,11 @@
 pub mod exchange;
 pub mod frames;
 mod load;
-mod machine;
 mod pinning;
 pub mod process;
 mod spread;
 
 pub use load::{Load, Op, parse_size};
-pub use machine::Machine;
 pub use pinning::Pinning;
+pub use sepiola_tests::Machine;
 pub use spread::Spread;

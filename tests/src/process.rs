@@ -265,3 +265,9 @@ impl Drop for Daemon {
         let _ = self.kill();
     }
 }
+
+/// Sends a signal by its name, such as `TERM`. Panics if the process is not there.
+pub fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(sent.expect("the program kill").success(), "SIG{name} to {pid}");
+}

@@ -13,7 +13,7 @@ use std::{
 use sepiola_cluster::{Auth, ClusterOptions, MsMode};
 use sepiola_crypto::KeyType;
 use sepiola_tests::{
-    Deadline, Invocation, MiniCluster, Output, Tool, WorkDir, daemons_with, sepiola_binary, test_pool,
+    Deadline, Invocation, MiniCluster, Output, Tool, WorkDir, daemons_with, sepiola_binary, signal, test_pool,
 };
 
 const SOON: Duration = Duration::from_secs(15);
@@ -188,11 +188,6 @@ fn daemons_end_with_their_parent() {
     signal(parent.id(), "TERM");
     assert!(parent.wait().unwrap().success());
     assert_eq!(daemons_with(text(&dir)), [0; 0]);
-}
-
-fn signal(pid: u32, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status().unwrap();
-    assert!(sent.success());
 }
 
 /// Whatever the moment, an interrupted start leaves nothing running, even of a cluster that would stay.
