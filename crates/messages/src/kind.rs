@@ -31,6 +31,7 @@ kinds! {
     POOLOP = 49, "Client to monitor: create or delete pools and snapshots.";
     MON_COMMAND = 50, "Client to monitor: a command.";
     MON_COMMAND_ACK = 51, "Monitor to client.";
+    LOG = 52, "Monitor to subscribers: lines of the cluster log.";
     GET_POOL_STATS = 58, "Client to monitor: statistics of pools.";
     GET_POOL_STATS_REPLY = 59, "Monitor to client.";
     OSD_BACKOFF = 61, "OSD and client: stop or resume sending to a range.";
