@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use sepiola_messenger::daemon_metadata;
 use sepiola_proto::OsdBoot;
 use sepiola_wire::{Encode, Features, encode_to_vec};
 use tracing::{info, warn};
@@ -71,7 +72,11 @@ impl Daemon {
         add("id", self.options.id.to_string());
         add("front_addr", self.addrs.to_string());
         add("back_addr", self.addrs.to_string());
-        add("ceph_version_short", format!("sepiola-{}", env!("CARGO_PKG_VERSION")));
+        add("osd_objectstore", "memstore".to_owned());
+        add("default_device_class", "hdd".to_owned());
+        for (key, value) in daemon_metadata() {
+            add(&key, value);
+        }
         let addrs = encoded(&self.addrs);
         OsdBoot {
             fsid: Bytes::copy_from_slice(self.monitors.fsid().as_bytes()),

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use sepiola_cephx::caps::OsdAccess;
 use sepiola_messages::{Command, CommandReply};
+use sepiola_messenger::VERSION;
 use sepiola_wire::Errno;
 use serde_json::Value;
 
@@ -34,10 +35,7 @@ impl Osd {
         let command = serde_json::from_str(&text).unwrap_or_default();
         match argument(&command, "prefix") {
             Some("get_command_descriptions") => success(DESCRIPTIONS.into()),
-            Some("version") => {
-                let version = env!("CARGO_PKG_VERSION");
-                success(format!("{{\"version\":\"sepiola version {version}\"}}"))
-            }
+            Some("version") => success(format!("{{\"version\":\"{VERSION}\"}}")),
             // Older tools send the second word as an argument.
             Some("pg") if argument(&command, "cmd") == Some("query") => self.tell_of_pg(&command),
             Some("query") => self.tell_of_pg(&command),
