@@ -10,8 +10,8 @@ use std::{
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use sepiola_cephx::MonAuthPolicy;
-use sepiola_messages::MonMap;
-use sepiola_messenger::{ReadyFile, ServeOptions, Shutdown, Workers, listen, serve};
+use sepiola_messages::{LogLevel, MonMap};
+use sepiola_messenger::{ReadyFile, ServeOptions, Shutdown, Workers, daemon_metadata, listen, serve};
 use sepiola_proto::MonEntry;
 use sepiola_wire::{AddrType, EntityAddr, EntityAddrVec, GlobalId, UTime};
 use thiserror::Error;
@@ -20,15 +20,17 @@ use tracing::info;
 
 use crate::{
     MonOptions,
+    command::Surroundings,
     core::{self, CoreHandle},
     edge::Sessions,
     log::{LogError, MonLog, RedbLog},
     service::{
         auth::{self, Keys},
+        cluster_log,
         liveness::Liveness,
         stats::ClusterStats,
     },
-    state::{ApplyError, MonState, change},
+    state::{ApplyError, Metadata, MonState, change},
 };
 
 /// Why a monitor did not start, or ended.
@@ -77,6 +79,8 @@ pub(crate) struct Monitor {
     pub liveness: Arc<Mutex<Liveness>>,
     pub sessions: Sessions,
     pub core: CoreHandle,
+    /// What this monitor says about itself and its host.
+    metadata: Metadata,
     this: Weak<Monitor>,
 }
 
@@ -86,6 +90,24 @@ impl Monitor {
         let state = Arc::new(state);
         self.state.store(state.clone());
         self.sessions.publish(&state);
+    }
+
+    /// What commands see.
+    pub fn surroundings<'a>(
+        &'a self,
+        state: &'a MonState,
+        stats: &'a ClusterStats,
+        now: UTime,
+    ) -> Surroundings<'a> {
+        Surroundings {
+            state,
+            stats,
+            sessions: &self.sessions,
+            options: &self.options,
+            metadata: &self.metadata,
+            started: self.started,
+            now,
+        }
     }
 
     /// The monitor as works hold it.
@@ -193,6 +215,8 @@ async fn start(
     }
     changes.extend(auth::rotations(state, options, now, &mut rand::rng()));
     changes.push(change::global_id_bound(GlobalId(state.global_id_bound().0 + options.global_id_step)));
+    let text = format!("mon.{0} is new leader, mons {0} in quorum (ranks 0)", options.name);
+    changes.push(cluster_log::line(state, options, now, LogLevel::INFO, &text));
     let entry = MonEntry { index: state.applied() + 1, changes };
     state.apply(&entry)?;
     log.append(entry).await?;
@@ -239,6 +263,7 @@ fn assemble(
         liveness: Arc::default(),
         sessions: Sessions::default(),
         core,
+        metadata: daemon_metadata(),
         this: this.clone(),
         options,
     })

@@ -10,12 +10,13 @@ use sepiola_messages::{
 };
 use sepiola_osdmap::OsdBoot;
 use sepiola_proto::{MonChange, MonEntry};
-use sepiola_wire::{EntityAddr, EntityType, Epoch, OsdId, UTime, Uuid};
+use sepiola_wire::{EntityAddr, EntityAddrVec, EntityType, Epoch, GlobalId, OsdId, UTime, Uuid};
 use serde_json::Value;
 
 use crate::{
     MkfsOptions, MonOptions,
     command::{self, Caller, Reply, Request, Surroundings},
+    edge::Sessions,
     mkfs::first_entry,
     service::{osd_step, stats::ClusterStats},
     state::MonState,
@@ -41,7 +42,13 @@ pub(crate) fn monmap() -> MonMap {
 
 pub(crate) fn caller(name: &str, caps: &str) -> Caller {
     let caps = PeerCaps::parse(EntityType::Mon, caps).unwrap();
-    Caller { name: name.parse().unwrap(), caps, addr: None }
+    Caller {
+        name: name.parse().unwrap(),
+        caps,
+        addr: None,
+        addrs: EntityAddrVec::default(),
+        global_id: GlobalId(4100),
+    }
 }
 
 impl TestMon {
@@ -101,14 +108,15 @@ impl TestMon {
             sums: Some(if ps == 0 { sums } else { ObjectSums::default() }),
             ..PgStats::default()
         };
-        self.stats.accept(OsdStats {
+        let report = OsdStats {
             osd_id: id,
             seq: 1,
             statfs: Some(StoreStatfs { total: 8 << 30, available: 8_589_918_544, ..StoreStatfs::default() }),
             pgs: (0..pgs).map(one).collect(),
             complete: true,
             ..OsdStats::default()
-        });
+        };
+        self.stats.accept(report, self.now);
     }
 
     /// Runs a command as its sender, and applies what it changes.
@@ -121,11 +129,13 @@ impl TestMon {
         let at = Surroundings {
             state: &self.state,
             stats: &self.stats,
+            sessions: &Sessions::default(),
             options: &self.options,
+            metadata: &BTreeMap::from([("hostname".to_owned(), "h1".to_owned())]),
             started: START,
             now: self.now,
         };
-        let proposal = checked.run(&at, &mut self.rng);
+        let proposal = checked.run(at, caller, &mut self.rng);
         assert!(!checked.is_read() || proposal.changes.is_empty());
         self.apply(proposal.changes);
         proposal.reply

@@ -37,6 +37,11 @@ impl Release {
             _ => "unknown",
         }
     }
+
+    /// The release with this name.
+    pub fn from_name(name: &str) -> Option<Release> {
+        (10..=20).map(Release).find(|release| release.name() == name && name != "unknown")
+    }
 }
 
 impl fmt::Display for Release {

@@ -94,6 +94,14 @@ pub(super) const COMMANDS: &[Command] = &[
         run: Run::Write(set_caps),
     },
     Command {
+        words: "auth rotate",
+        args: &[ENTITY, KEY_TYPE],
+        help: "rotate entity key",
+        module: "auth",
+        perm: "rwx",
+        run: Run::Write(rotate),
+    },
+    Command {
         words: "auth del",
         args: &[ENTITY],
         help: "delete all caps for <name>",
@@ -226,7 +234,12 @@ fn export(cx: &Context<'_>, args: &Args) -> Reply {
         }
         return reply;
     }
-    Reply::output(keyring_text(cx.state.entities(), true)).with_status("exported master keyring")
+    let reply = if cx.plain() {
+        Reply::output(keyring_text(cx.state.entities(), true))
+    } else {
+        cx.json(&cx.state.entities().iter().map(|(name, entity)| keyring_json(name, entity)).collect(), true)
+    };
+    reply.with_status("exported master keyring")
 }
 
 fn new_key(cx: &Context<'_>, args: &Args, rng: &mut dyn CryptoRng) -> CryptoKey {
@@ -357,6 +370,17 @@ fn set_caps(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
         Ok(Proposal::new(reply, vec![change::entity_set(&name, &entity)]))
     };
     updated().unwrap_or_else(Proposal::from)
+}
+
+fn rotate(cx: &Context<'_>, args: &Args, rng: &mut dyn CryptoRng) -> Proposal {
+    match find(cx, args) {
+        Err(reply) => reply.into(),
+        Ok((name, None)) => Reply::error(Errno::ENOENT, format!("entity does not exist: {name}")).into(),
+        Ok((name, Some(entity))) => {
+            let entity = EntityAuth { key: new_key(cx, args, rng), pending_key: None, ..entity.clone() };
+            Proposal::new(show(cx, &name, &entity, true), vec![change::entity_set(&name, &entity)])
+        }
+    }
 }
 
 fn del(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {

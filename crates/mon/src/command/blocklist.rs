@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use rand_core::CryptoRng;
-use sepiola_wire::{AddrType, EntityAddr, Errno};
+use sepiola_wire::{AddrType, EntityAddr, Errno, UTime};
 use serde_json::json;
 
 use super::{
@@ -32,6 +32,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd blocklist",
         args: &[
+            opt("range", Kind::Chars("[range]")),
             req("blocklistop", Kind::Choice("add|rm")),
             req("addr", Kind::Addr),
             opt("expire", Kind::Float(0.0, f64::MAX)),
@@ -48,16 +49,19 @@ const DEFAULT_EXPIRE: f64 = 3600.0;
 const MAX_EXPIRE: f64 = 10.0 * 365.0 * 86_400.0;
 
 fn ls(cx: &Context<'_>, _: &Args) -> Reply {
-    let entries: Vec<_> =
-        cx.state.osdmap().blocklist().map(|(addr, until)| (addr.to_string(), until.to_string())).collect();
-    let status = format!("listed {} entries", entries.len());
+    let map = cx.state.osdmap();
+    let (one, ranges) = (map.blocklist().collect::<Vec<_>>(), map.range_blocklist().collect::<Vec<_>>());
+    let status = format!("listed {} entries", one.len() + ranges.len());
     if !cx.plain() {
-        let list: Vec<_> =
-            entries.iter().map(|(addr, until)| json!({"addr": addr, "until": until})).collect();
-        return cx.json(&json!(list), true).with_status(status);
+        let text = |until: &UTime| until.to_string();
+        let one = one.iter().map(|(addr, until)| json!({"addr": addr.to_string(), "until": text(until)}));
+        let ranges = ranges.iter().map(|(addr, until)| {
+            json!({"range": addr.to_string().trim_start_matches("cidr:"), "until": text(until)})
+        });
+        return cx.json(&one.chain(ranges).collect(), true).with_status(status);
     }
     let mut out = String::new();
-    for (addr, until) in entries {
+    for (addr, until) in one.into_iter().chain(ranges) {
         let _ = writeln!(out, "{addr} {until}");
     }
     Reply::output(out).with_status(status)
@@ -67,27 +71,36 @@ fn clear(cx: &Context<'_>, _: &Args, _: &mut dyn CryptoRng) -> Proposal {
     let map = cx.state.osdmap();
     publish(cx, " removed all blocklist entries", |inc| {
         inc.old_blocklist = map.blocklist().map(|(addr, _)| (*addr).into()).collect();
+        inc.old_range_blocklist = map.range_blocklist().map(|(addr, _)| (*addr).into()).collect();
     })
 }
 
 fn change(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
-    // Older tools name the argument after the command's older name.
-    let op = args.required("blocklistop");
+    let (op, range) = (args.required("blocklistop"), args.text("range").is_some());
     let Ok(addr) = args.required("addr").parse::<EntityAddr>() else {
         return Reply::error(Errno::EINVAL, "the address does not parse").into();
     };
-    let addr = EntityAddr { kind: AddrType::Any, ..addr };
+    // What stands behind the slash of a range is its prefix, and lies where others have their nonce.
+    let widest = if addr.socket.is_some_and(|socket| socket.is_ipv6()) { 128 } else { 32 };
+    if range && addr.nonce > widest {
+        return Reply::error(Errno::EINVAL, format!("Too many bits in range for that protocol! {addr}"))
+            .into();
+    }
+    let addr = EntityAddr { kind: if range { AddrType::Cidr } else { AddrType::Any }, ..addr };
     let map = cx.state.osdmap();
-    let listed = map.blocklist().any(|(entry, _)| *entry == addr);
+    let listed = map.blocklist().chain(map.range_blocklist()).any(|(entry, _)| *entry == addr);
     if op == "rm" {
         if !listed {
             return Reply::done(format!("{addr} isn't blocklisted")).into();
         }
-        return publish(cx, format!("un-blocklisting {addr}"), |inc| inc.old_blocklist.push(addr.into()));
+        return publish(cx, format!("un-blocklisting {addr}"), |inc| {
+            if range { &mut inc.old_range_blocklist } else { &mut inc.old_blocklist }.push(addr.into());
+        });
     }
     let expire = args.float("expire").filter(|e| *e > 0.0).unwrap_or(DEFAULT_EXPIRE).min(MAX_EXPIRE);
     let until = cx.now.saturating_add(Duration::from_secs_f64(expire));
     publish(cx, format!("blocklisting {addr} until {until} ({expire} sec)"), |inc| {
-        inc.new_blocklist.insert(addr.into(), until);
+        let list = if range { &mut inc.new_range_blocklist } else { &mut inc.new_blocklist };
+        list.insert(addr.into(), until);
     })
 }

@@ -6,7 +6,7 @@ use sepiola_osdmap::MapFlags;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Command, Context, Reply, Run,
+    Command, Context, Reply, Run, Surroundings,
     signature::{Args, Kind, opt},
 };
 
@@ -87,7 +87,7 @@ impl Health {
 ///
 /// Two of Ceph's warnings are left out on purpose: that pools have one copy, as more do not exist yet, and
 /// that pools have no application, as most pools of a test cluster have none.
-pub(super) fn assess(cx: &Context<'_>) -> Health {
+pub(crate) fn assess(cx: &Surroundings<'_>) -> Health {
     let map = cx.state.osdmap();
     let mut checks = Vec::new();
     let raised = map.flags().without(MapFlags::NEW_CLUSTER);
@@ -144,7 +144,7 @@ pub(super) fn assess(cx: &Context<'_>) -> Health {
 }
 
 /// OSDs that run out of space, by the fullest limit that they have passed.
-fn fullness(cx: &Context<'_>) -> Vec<Check> {
+fn fullness(cx: &Surroundings<'_>) -> Vec<Check> {
     let map = cx.state.osdmap();
     let ratios = map.full_ratios();
     let share = |id| {

@@ -8,12 +8,20 @@ mod auth;
 mod blocklist;
 mod config;
 mod config_key;
+mod crush;
 mod df;
+mod features;
 mod format;
 mod health;
+mod log;
+mod mgr;
 mod mon;
+mod nearest;
 mod osd;
+mod osd_admin;
+mod osd_df;
 mod osd_dump;
+mod osd_metadata;
 mod osd_state;
 mod osd_tree;
 mod pg;
@@ -26,16 +34,21 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, ops::Deref};
 
 use bytes::Bytes;
 use rand_core::CryptoRng;
 use sepiola_cephx::{PeerCaps, caps::Rwx};
 use sepiola_proto::MonChange;
-use sepiola_wire::{EntityName, Epoch, Errno, UTime};
+use sepiola_wire::{EntityAddrVec, EntityName, Epoch, Errno, GlobalId, UTime};
 use serde_json::{Map, Value, json};
 
-use crate::{MonOptions, service::stats::ClusterStats, state::MonState};
+use crate::{
+    MonOptions,
+    edge::Sessions,
+    service::stats::ClusterStats,
+    state::{Metadata, MonState},
+};
 use format::Format;
 use signature::{Arg, Args};
 
@@ -46,6 +59,9 @@ pub(crate) struct Caller {
     pub caps: PeerCaps,
     /// Where it connects from, for grants that depend on it.
     pub addr: Option<std::net::IpAddr>,
+    /// The addresses that it gives itself.
+    pub addrs: EntityAddrVec,
+    pub global_id: GlobalId,
 }
 
 /// A command as it arrived. It may hold keys, so it has no `Debug`.
@@ -100,17 +116,41 @@ impl Reply {
     }
 }
 
-/// What a command sees.
-pub(crate) struct Context<'a> {
+/// What a command sees besides itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
     /// The state; for a command that changes it, with the changes before it in the same batch.
     pub state: &'a MonState,
     pub stats: &'a ClusterStats,
+    pub sessions: &'a Sessions,
     pub options: &'a MonOptions,
+    /// What this monitor says about itself and its host.
+    pub metadata: &'a Metadata,
     /// When this monitor started.
     pub started: UTime,
     pub now: UTime,
+}
+
+impl Surroundings<'_> {
+    /// This monitor's place in the monitor map.
+    pub fn rank(&self) -> usize {
+        self.state.monmap().ranks.iter().position(|name| *name == self.options.name).unwrap_or(0)
+    }
+}
+
+/// What a handler sees: the command's surroundings, and how it was asked.
+pub(crate) struct Context<'a> {
+    at: Surroundings<'a>,
+    pub caller: &'a Caller,
     pub format: Format,
     pub input: &'a [u8],
+}
+
+impl<'a> Deref for Context<'a> {
+    type Target = Surroundings<'a>;
+    fn deref(&self) -> &Surroundings<'a> {
+        &self.at
+    }
 }
 
 impl Context<'_> {
@@ -121,6 +161,11 @@ impl Context<'_> {
             out.push(b'\n');
         }
         Reply::output(out)
+    }
+
+    /// A document that has no plain form: pretty JSON unless compact JSON was asked for.
+    fn document(&self, value: &Value) -> Reply {
+        if self.plain() { Reply::output(format::pretty(value)) } else { self.json(value, true) }
     }
 
     /// True unless JSON was asked for.
@@ -173,6 +218,7 @@ struct Command {
 /// Spellings that older tools use.
 const ALIASES: &[(&str, &str)] = &[
     ("osd pool rm", "osd pool delete"),
+    ("osd crush rule list", "osd crush rule ls"),
     ("osd blacklist", "osd blocklist"),
     ("osd blacklist ls", "osd blocklist ls"),
     ("osd blacklist clear", "osd blocklist clear"),
@@ -189,9 +235,16 @@ const FAMILIES: &[&[Command]] = &[
     status::COMMANDS,
     health::COMMANDS,
     df::COMMANDS,
+    log::COMMANDS,
     mon::COMMANDS,
     osd::COMMANDS,
     osd_dump::COMMANDS,
+    osd_metadata::COMMANDS,
+    osd_admin::COMMANDS,
+    osd_df::COMMANDS,
+    crush::COMMANDS,
+    features::COMMANDS,
+    mgr::COMMANDS,
     osd_tree::COMMANDS,
     osd_state::COMMANDS,
     blocklist::COMMANDS,
@@ -222,15 +275,6 @@ pub(crate) struct Checked {
     input: Bytes,
 }
 
-/// What is needed to run a command besides itself.
-pub(crate) struct Surroundings<'a> {
-    pub state: &'a MonState,
-    pub stats: &'a ClusterStats,
-    pub options: &'a MonOptions,
-    pub started: UTime,
-    pub now: UTime,
-}
-
 impl Checked {
     /// True if the command only reads.
     pub fn is_read(&self) -> bool {
@@ -238,16 +282,8 @@ impl Checked {
     }
 
     /// Runs the command.
-    pub fn run(&self, at: &Surroundings<'_>, rng: &mut dyn CryptoRng) -> Proposal {
-        let context = Context {
-            state: at.state,
-            stats: at.stats,
-            options: at.options,
-            started: at.started,
-            now: at.now,
-            format: self.format,
-            input: &self.input,
-        };
+    pub fn run(&self, at: Surroundings<'_>, caller: &Caller, rng: &mut dyn CryptoRng) -> Proposal {
+        let context = Context { at, caller, format: self.format, input: &self.input };
         match self.run {
             Run::Read(run) => run(&context, &self.args).into(),
             Run::Write(run) => run(&context, &self.args, rng),
@@ -277,7 +313,7 @@ pub(crate) fn check(request: Request, caller: &Caller) -> Result<Checked, Reply>
         return Ok(Checked { run, args, format: Format::Plain, input: request.input });
     }
     let Some(command) = find(&prefix) else {
-        return Err(Reply::error(Errno::EINVAL, "command not known"));
+        return Err(Reply::error(Errno::EINVAL, nearest::unknown(&prefix)));
     };
     let format = Format::parse(given.get("format").and_then(Value::as_str))
         .ok_or_else(|| Reply::error(Errno::EINVAL, "the formats are plain, json and json-pretty"))?;
@@ -337,23 +373,8 @@ fn descriptions() -> Value {
 }
 
 /// What a monitor says to someone who only has its address: its health and its quorum.
-pub(crate) fn ping_text(at: &Surroundings<'_>, name: &str) -> String {
-    let context = Context {
-        state: at.state,
-        stats: at.stats,
-        options: at.options,
-        started: at.started,
-        now: at.now,
-        format: Format::Json,
-        input: &[],
-    };
-    let monmap = at.state.monmap();
-    json!({
-        "health": health::assess(&context).json(false),
-        "mon_status": {"name": name, "rank": 0, "state": "leader", "quorum": [0],
-                       "monmap": {"epoch": monmap.epoch.0, "fsid": monmap.fsid.to_string()}},
-    })
-    .to_string()
+pub(crate) fn ping_text(at: Surroundings<'_>) -> String {
+    json!({"health": health::assess(&at).json(false), "mon_status": mon::status_json(&at)}).to_string()
 }
 
 /// The epoch that a command's acknowledgement names.

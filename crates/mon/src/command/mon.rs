@@ -7,7 +7,7 @@ use sepiola_wire::{AddrType, EntityAddr, EntityAddrVec, Errno};
 use serde_json::{Value, json};
 
 use super::{
-    Command, Context, Reply, Run,
+    Command, Context, Reply, Run, Surroundings,
     format::stamp_z,
     signature::{Args, Kind, opt},
 };
@@ -36,6 +36,41 @@ pub(super) const COMMANDS: &[Command] = &[
         module: "mon",
         perm: "r",
         run: Run::Read(quorum_status),
+    },
+    Command {
+        words: "mon_status",
+        args: &[],
+        help: "report status of monitors",
+        module: "mon",
+        perm: "r",
+        run: Run::Read(|cx, _| cx.document(&status_json(cx))),
+    },
+    Command {
+        words: "time-sync-status",
+        args: &[],
+        help: "show time sync status",
+        module: "mon",
+        perm: "r",
+        run: Run::Read(|cx, _| {
+            let checks = json!({"epoch": ELECTION_EPOCH, "round": 0, "round_status": "finished"});
+            cx.document(&json!({ "timechecks": checks }))
+        }),
+    },
+    Command {
+        words: "mon getmap",
+        args: &[opt("epoch", Kind::Int(0))],
+        help: "get monmap",
+        module: "mon",
+        perm: "r",
+        run: Run::Read(getmap),
+    },
+    Command {
+        words: "mon feature ls",
+        args: &[opt("with_value", Kind::Choice("--with-value"))],
+        help: "list available mon map features to be set/unset",
+        module: "mon",
+        perm: "r",
+        run: Run::Read(feature_ls),
     },
     Command {
         words: "mon metadata",
@@ -138,8 +173,61 @@ fn monmap_json(map: &MonMap) -> Value {
     })
 }
 
+/// This monitor's part in the quorum.
+pub(super) fn status_json(at: &Surroundings<'_>) -> Value {
+    let map = at.state.monmap();
+    json!({
+        "name": at.options.name,
+        "rank": at.rank(),
+        "state": "leader",
+        "election_epoch": ELECTION_EPOCH,
+        "quorum": quorum_ranks(map),
+        "quorum_age": at.now.saturating_since(at.started).as_secs(),
+        "features": {
+            "required_con": "0",
+            "required_mon": feature_names(map.persistent_features),
+            "quorum_con": sepiola_wire::Features::SUPPORTED.bits().to_string(),
+            "quorum_mon": feature_names(map.persistent_features),
+        },
+        "outside_quorum": [],
+        "extra_probe_peers": [],
+        "sync_provider": [],
+        "monmap": monmap_json(map),
+    })
+}
+
 fn quorum_ranks(map: &MonMap) -> Vec<usize> {
     (0..map.by_rank().count()).collect()
+}
+
+fn getmap(cx: &Context<'_>, args: &Args) -> Reply {
+    let map = cx.state.monmap();
+    if args.int("epoch").is_some_and(|epoch| epoch != 0 && epoch != i64::from(map.epoch.0)) {
+        return Reply::error(Errno::ENOENT, "there is no map for that epoch");
+    }
+    let encoded = sepiola_wire::encode_to_vec(&**map, sepiola_wire::Features::SUPPORTED);
+    Reply::output(encoded).with_status(format!("got monmap epoch {}", map.epoch))
+}
+
+fn feature_ls(cx: &Context<'_>, _: &Args) -> Reply {
+    let map = cx.state.monmap();
+    let names = feature_names(map.persistent_features);
+    let optional = feature_names(map.optional_features);
+    if !cx.plain() {
+        return cx.json(
+            &json!({
+                "all": {"supported": names, "persistent": names},
+                "monmap": {"persistent": names, "optional": optional, "required": names},
+            }),
+            true,
+        );
+    }
+    let list = names.join(",");
+    Reply::output(format!(
+        "all features\n\tsupported: [{list}]\n\tpersistent: [{list}]\non current monmap (epoch {})\n\t\
+         persistent: [{list}]\n\trequired: [{list}]\n",
+        map.epoch
+    ))
 }
 
 fn dump(cx: &Context<'_>, args: &Args) -> Reply {
@@ -176,13 +264,19 @@ fn stat(cx: &Context<'_>, _: &Args) -> Reply {
     if !cx.plain() {
         let quorum: Vec<_> =
             names.iter().enumerate().map(|(rank, name)| json!({"rank": rank, "name": name})).collect();
-        let stat = json!({"epoch": map.epoch.0, "num_mons": names.len(), "leader": leader, "quorum": quorum});
+        let stat = json!({
+            "epoch": map.epoch.0,
+            "min_mon_release_name": release_name(map.min_mon_release),
+            "num_mons": names.len(),
+            "leader": leader,
+            "quorum": quorum,
+        });
         return cx.json(&stat, false);
     }
     let mons: Vec<_> = map.by_rank().map(|mon| format!("{}={}", mon.name, mon.addrs)).collect();
     let ranks: Vec<_> = quorum_ranks(map).iter().map(usize::to_string).collect();
     Reply::output(format!(
-        "e{}: {} mons at {{{}}}, election epoch {ELECTION_EPOCH}, leader 0 {leader}, quorum {} {}\n",
+        "e{}: {} mons at {{{}}} removed_ranks: {{}}, election epoch {ELECTION_EPOCH}, leader 0 {leader}, quorum {} {}\n",
         map.epoch,
         names.len(),
         mons.join(","),
@@ -210,21 +304,18 @@ fn quorum_status(cx: &Context<'_>, _: &Args) -> Reply {
 }
 
 fn metadata(cx: &Context<'_>, args: &Args) -> Reply {
-    let one = |mon: &MonInfo| {
-        json!({
-            "name": mon.name,
-            "addrs": mon.addrs.to_string(),
-            "ceph_version": super::status::VERSION,
-            "ceph_version_short": env!("CARGO_PKG_VERSION"),
-        })
-    };
     let map = cx.state.monmap();
-    let value = match args.text("id") {
-        None => Value::Array(map.by_rank().map(one).collect()),
-        Some(id) => match map.mons.get(id) {
-            Some(mon) => one(mon),
-            None => return Reply::error(Errno::ENOENT, format!("mon.{id} does not exist")),
-        },
+    let facts = || {
+        let addrs = map.mons.get(&cx.options.name).map(|mon| mon.addrs.to_string()).unwrap_or_default();
+        let facts = cx.metadata.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+        [("addrs".to_owned(), addrs.into())].into_iter().chain(facts)
     };
-    if cx.plain() { Reply::output(super::format::pretty(&value)) } else { cx.json(&value, true) }
+    match args.text("id") {
+        None => {
+            let name = ("name".to_owned(), cx.options.name.as_str().into());
+            cx.document(&json!([Value::Object([name].into_iter().chain(facts()).collect())]))
+        }
+        Some(id) if id == cx.options.name => cx.document(&Value::Object(facts().collect())),
+        Some(_) => Reply::error(Errno::ENOENT, "requested mon not found"),
+    }
 }

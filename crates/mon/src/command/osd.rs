@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-use sepiola_config::units::bytes;
+use sepiola_osdmap::CANONICAL_FEATURES;
 use sepiola_wire::{Errno, OsdId};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
-    Command, Context, Reply, Run, format,
-    format::{Align, Table},
-    osd_tree,
+    Command, Context, Reply, Run, osd_tree,
     signature::{Args, Kind, opt, req},
     status::OsdCounts,
 };
@@ -48,16 +46,44 @@ pub(super) const COMMANDS: &[Command] = &[
         run: Run::Read(getmap),
     },
     Command {
-        words: "osd df",
-        args: &[
-            opt("output_method", Kind::Choice("plain|tree")),
-            opt("filter_by", Kind::Choice("class|name")),
-            opt("filter", Kind::Text),
-        ],
-        help: "show OSD utilization",
+        words: "osd getcrushmap",
+        args: &[opt("epoch", Kind::Int(0))],
+        help: "get CRUSH map",
         module: "osd",
         perm: "r",
-        run: Run::Read(df),
+        run: Run::Read(getcrushmap),
+    },
+    Command {
+        words: "osd getmaxosd",
+        args: &[],
+        help: "show largest OSD id",
+        module: "osd",
+        perm: "r",
+        run: Run::Read(getmaxosd),
+    },
+    Command {
+        words: "osd ls-tree",
+        args: &[opt("epoch", Kind::Int(0)), req("name", Kind::Text)],
+        help: "show OSD ids under bucket <name> in the CRUSH map",
+        module: "osd",
+        perm: "r",
+        run: Run::Read(ls_tree),
+    },
+    Command {
+        words: "osd erasure-code-profile ls",
+        args: &[],
+        help: "list all erasure code profiles",
+        module: "osd",
+        perm: "r",
+        run: Run::Read(profiles),
+    },
+    Command {
+        words: "osd erasure-code-profile get",
+        args: &[req("name", Kind::Chars("[A-Za-z0-9-_.]"))],
+        help: "get erasure code profile <name>",
+        module: "osd",
+        perm: "r",
+        run: Run::Read(profile),
     },
 ];
 
@@ -76,7 +102,11 @@ pub(super) fn ids(cx: &Context<'_>) -> Vec<OsdId> {
 }
 
 fn ls(cx: &Context<'_>, _: &Args) -> Reply {
-    let ids = ids(cx);
+    list(cx, &ids(cx))
+}
+
+/// Numbers of OSDs: one a line, or in JSON.
+pub(super) fn list(cx: &Context<'_>, ids: &[OsdId]) -> Reply {
     if !cx.plain() {
         return cx.json(&ids.iter().map(|id| id.0).collect::<Vec<_>>().into(), true);
     }
@@ -130,128 +160,58 @@ fn primary(osd: Option<OsdId>) -> i32 {
 
 fn getmap(cx: &Context<'_>, args: &Args) -> Reply {
     let maps = cx.state.osd_maps();
-    if args.int("epoch").is_some_and(|e| e != 0 && e != i64::from(maps.epoch().0)) {
+    if other_epoch(cx, args) {
         return Reply::error(Errno::ENOENT, "there is no full map for that epoch");
     }
     Reply::output(maps.encoded().clone()).with_status(format!("got osdmap epoch {}", maps.epoch()))
 }
 
-fn df(cx: &Context<'_>, _: &Args) -> Reply {
+fn other_epoch(cx: &Context<'_>, args: &Args) -> bool {
+    args.int("epoch").is_some_and(|e| e != 0 && e != i64::from(cx.state.osdmap().epoch().0))
+}
+
+fn getcrushmap(cx: &Context<'_>, args: &Args) -> Reply {
+    if other_epoch(cx, args) {
+        return Reply::error(Errno::ENOENT, "there is no full map for that epoch");
+    }
     let map = cx.state.osdmap();
-    let total = cx.stats.space();
-    let share = |used: u64, total: u64| if total == 0 { 0.0 } else { used as f64 * 100.0 / total as f64 };
-    let average = share(total.used(), total.total);
-    let rows: Vec<_> = map
-        .osds()
-        .map(|(id, osd)| {
-            let space = cx.stats.space_of(id);
-            let usage = share(space.used(), space.total);
-            let var = if average == 0.0 { 1.0 } else { usage / average };
-            (id, osd, osd_tree::crush_weight(map.crush(), id), space, usage, var)
-        })
-        .collect();
+    Reply::output(sepiola_wire::encode_to_vec(map.crush(), CANONICAL_FEATURES))
+        .with_status(map.crush_version().to_string())
+}
+
+fn getmaxosd(cx: &Context<'_>, _: &Args) -> Reply {
+    let map = cx.state.osdmap();
+    if cx.plain() {
+        return Reply::output(format!("max_osd = {} in epoch {}\n", map.max_osd(), map.epoch()));
+    }
+    cx.json(&json!({"epoch": map.epoch().0, "max_osd": map.max_osd()}), true)
+}
+
+fn ls_tree(cx: &Context<'_>, args: &Args) -> Reply {
+    let (map, name) = (cx.state.osdmap(), args.required("name"));
+    let Some(top) = map.crush().item_by_name(name) else {
+        return Reply::error(Errno::ENOENT, format!("\"{name}\" does not exist"));
+    };
+    let below = osd_tree::below(map.crush(), top);
+    let ids: Vec<_> = ids(cx).into_iter().filter(|id| below.contains(&id.0)).collect();
+    list(cx, &ids)
+}
+
+fn profiles(cx: &Context<'_>, _: &Args) -> Reply {
+    let names: Vec<_> = cx.state.osdmap().erasure_code_profiles().keys().collect();
     if !cx.plain() {
-        let nodes: Vec<Value> = rows
-            .iter()
-            .map(|(id, osd, weight, space, usage, var)| {
-                json!({
-                    "id": id.0,
-                    "device_class": osd_tree::device_class(map.crush(), *id),
-                    "name": format!("osd.{id}"),
-                    "type": "osd",
-                    "type_id": 0,
-                    "crush_weight": weight,
-                    "depth": 0,
-                    "pool_weights": {},
-                    "reweight": format::weight(osd.weight),
-                    "kb": space.total / 1024,
-                    "kb_used": space.used() / 1024,
-                    "kb_used_data": space.data / 1024,
-                    "kb_used_omap": space.omap / 1024,
-                    "kb_used_meta": space.metadata / 1024,
-                    "kb_avail": space.available / 1024,
-                    "utilization": usage,
-                    "var": var,
-                    "pgs": cx.stats.pgs_on(*id),
-                    "status": if osd.is_up() { "up" } else { "down" },
-                })
-            })
-            .collect();
-        let df = json!({
-            "nodes": nodes,
-            "stray": [],
-            "summary": {
-                "total_kb": total.total / 1024,
-                "total_kb_used": total.used() / 1024,
-                "total_kb_used_data": total.data / 1024,
-                "total_kb_used_omap": total.omap / 1024,
-                "total_kb_used_meta": total.metadata / 1024,
-                "total_kb_avail": total.available / 1024,
-                "average_utilization": average,
-            },
-        });
-        return cx.json(&df, true);
+        return cx.json(&json!(names), true);
     }
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        ("ID", Left, Right),
-        ("CLASS", Left, Right),
-        ("WEIGHT", Left, Right),
-        ("REWEIGHT", Left, Right),
-        ("SIZE", Left, Right),
-        ("RAW USE", Left, Right),
-        ("DATA", Left, Right),
-        ("OMAP", Left, Right),
-        ("META", Left, Right),
-        ("AVAIL", Left, Right),
-        ("%USE", Left, Right),
-        ("VAR", Left, Right),
-        ("PGS", Left, Right),
-        ("STATUS", Left, Right),
-    ]);
-    let percent = |p: f64| if p < 0.01 { "0".to_owned() } else { format!("{p:.2}") };
-    for (id, osd, weight, space, usage, var) in &rows {
-        table.row([
-            id.to_string(),
-            osd_tree::device_class(map.crush(), *id),
-            format!("{weight:.5}"),
-            format!("{:.5}", format::weight(osd.weight)),
-            bytes(space.total),
-            bytes(space.used()),
-            bytes(space.data),
-            bytes(space.omap),
-            bytes(space.metadata),
-            bytes(space.available),
-            percent(*usage),
-            format!("{var:.2}"),
-            cx.stats.pgs_on(*id).to_string(),
-            if osd.is_up() { "up" } else { "down" }.to_owned(),
-        ]);
+    Reply::output(names.iter().map(|name| format!("{name}\n")).collect::<String>())
+}
+
+fn profile(cx: &Context<'_>, args: &Args) -> Reply {
+    let name = args.required("name");
+    let Some(profile) = cx.state.osdmap().erasure_code_profiles().get(name) else {
+        return Reply::error(Errno::ENOENT, format!("unknown erasure code profile '{name}'"));
+    };
+    if !cx.plain() {
+        return cx.json(&json!(profile), true);
     }
-    table.row([
-        String::new(),
-        String::new(),
-        String::new(),
-        "TOTAL".to_owned(),
-        bytes(total.total),
-        bytes(total.used()),
-        bytes(total.data),
-        bytes(total.omap),
-        bytes(total.metadata),
-        bytes(total.available),
-        percent(average),
-        String::new(),
-        String::new(),
-        String::new(),
-    ]);
-    let vars = || rows.iter().map(|row| row.5);
-    let (min, max) = (vars().fold(f64::INFINITY, f64::min), vars().fold(0.0, f64::max));
-    let min = if min.is_finite() { min } else { 0.0 };
-    let spread = rows.iter().map(|row| (row.4 - average).powi(2)).sum::<f64>();
-    let deviation = if rows.is_empty() { 0.0 } else { (spread / rows.len() as f64).sqrt() };
-    Reply::output(format!(
-        "{}MIN/MAX VAR: {min:.2}/{max:.2}  STDDEV: {}\n",
-        table.render(),
-        percent(deviation)
-    ))
+    Reply::output(profile.iter().map(|(key, value)| format!("{key}={value}\n")).collect::<String>())
 }

@@ -57,31 +57,7 @@ fn text(map: &OsdMap) -> String {
     out += &pool_dump::pool_lines(map);
     let _ = writeln!(out, "max_osd {}", map.max_osd());
     for (id, osd) in map.osds() {
-        let info = &osd.info;
-        let _ = write!(
-            out,
-            "osd.{id} {:<4} {:<3} weight {}",
-            if osd.is_up() { "up" } else { "down" },
-            if osd.is_in() { "in" } else { "out" },
-            weight(osd.weight),
-        );
-        let affinity = weight(map.primary_affinity(id));
-        if affinity != 1.0 {
-            let _ = write!(out, " primary_affinity {affinity}");
-        }
-        let _ = writeln!(
-            out,
-            " up_from {} up_thru {} down_at {} last_clean_interval [{},{}) {} {} {} {}",
-            info.up_from,
-            info.up_thru,
-            info.down_at,
-            info.last_clean_begin,
-            info.last_clean_end,
-            osd.client_addrs,
-            osd.cluster_addrs,
-            osd.state,
-            osd.uuid,
-        );
+        out += &osd_line(map, id, osd);
     }
     for (pg, osds) in map.pg_temp() {
         let _ = writeln!(out, "pg_temp {pg} {:?}", osds.iter().map(|o| o.0).collect::<Vec<_>>());
@@ -98,7 +74,37 @@ fn text(map: &OsdMap) -> String {
     out
 }
 
-fn osd_json(map: &OsdMap, id: OsdId, osd: &Osd) -> Value {
+/// An OSD's line.
+pub(super) fn osd_line(map: &OsdMap, id: OsdId, osd: &Osd) -> String {
+    let (info, mut out) = (&osd.info, String::new());
+    let _ = write!(
+        out,
+        "osd.{id} {:<4} {:<3} weight {}",
+        if osd.is_up() { "up" } else { "down" },
+        if osd.is_in() { "in" } else { "out" },
+        weight(osd.weight),
+    );
+    let affinity = weight(map.primary_affinity(id));
+    if affinity != 1.0 {
+        let _ = write!(out, " primary_affinity {affinity}");
+    }
+    let _ = writeln!(
+        out,
+        " up_from {} up_thru {} down_at {} last_clean_interval [{},{}) {} {} {} {}",
+        info.up_from,
+        info.up_thru,
+        info.down_at,
+        info.last_clean_begin,
+        info.last_clean_end,
+        osd.client_addrs,
+        osd.cluster_addrs,
+        osd.state,
+        osd.uuid,
+    );
+    out
+}
+
+pub(super) fn osd_json(map: &OsdMap, id: OsdId, osd: &Osd) -> Value {
     let info = &osd.info;
     json!({
         "osd": id.0,

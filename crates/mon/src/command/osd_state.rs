@@ -7,20 +7,20 @@ use sepiola_wire::{Errno, OsdId};
 use super::{
     Command, Context, Proposal, Reply, Run,
     pool::publish,
-    signature::{Args, Kind, many, req},
+    signature::{Args, Kind, many, opt, req},
 };
 
 const FLAG: super::Arg = req(
     "key",
     Kind::Choice(
-        "full|pause|noup|nodown|noout|noin|nobackfill|norebalance|norecover|noscrub|nodeep-scrub|notieragent|nosnaptrim|noautoscale",
+        "full|pause|noup|nodown|noout|noin|nobackfill|norebalance|norecover|noscrub|nodeep-scrub|notieragent|nosnaptrim|pglog_hardlimit|noautoscale",
     ),
 );
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd set",
-        args: &[FLAG],
+        args: &[FLAG, opt("yes_i_really_mean_it", Kind::Switch)],
         help: "set <key>",
         module: "osd",
         perm: "rw",
@@ -33,6 +33,22 @@ pub(super) const COMMANDS: &[Command] = &[
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| set_flag(cx, args, false)),
+    },
+    Command {
+        words: "osd pause",
+        args: &[],
+        help: "pause osd",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(|cx, _, _| flip(cx, PAUSE, "pauserd,pausewr", true)),
+    },
+    Command {
+        words: "osd unpause",
+        args: &[],
+        help: "unpause osd",
+        module: "osd",
+        perm: "rw",
+        run: Run::Write(|cx, _, _| flip(cx, PAUSE, "pauserd,pausewr", false)),
     },
     Command {
         words: "osd out",
@@ -52,7 +68,7 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         words: "osd down",
-        args: &[many("ids", Kind::Text)],
+        args: &[many("ids", Kind::Text), opt("definitely_dead", Kind::Switch)],
         help: "set osd(s) <id> [<id>...] down",
         module: "osd",
         perm: "rw",
@@ -68,25 +84,30 @@ pub(super) const COMMANDS: &[Command] = &[
     },
 ];
 
+const PAUSE: MapFlags = MapFlags(MapFlags::PAUSERD.0 | MapFlags::PAUSEWR.0);
+
 fn set_flag(cx: &Context<'_>, args: &Args, on: bool) -> Proposal {
     let key = args.required("key");
-    let (flag, shown) = match key {
-        "pause" => (MapFlags::PAUSERD.with(MapFlags::PAUSEWR), "pauserd,pausewr"),
+    match key {
+        "pause" => flip(cx, PAUSE, "pauserd,pausewr", on),
         _ => match MapFlags::from_name(key) {
-            Some(flag) => (flag, key),
-            None => return Reply::error(Errno::EINVAL, format!("unrecognized flag '{key}'")).into(),
+            Some(flag) => flip(cx, flag, key, on),
+            None => Reply::error(Errno::EINVAL, format!("unrecognized flag '{key}'")).into(),
         },
-    };
+    }
+}
+
+fn flip(cx: &Context<'_>, flag: MapFlags, shown: &str, on: bool) -> Proposal {
     let flags = cx.state.osdmap().flags();
     let status = format!("{shown} is {}", if on { "set" } else { "unset" });
     publish(cx, status, |inc| inc.new_flags = Some(if on { flags.with(flag) } else { flags.without(flag) }))
 }
 
-/// The OSDs that a command names: ids, `all`, `any` or `*`.
-fn named(cx: &Context<'_>, args: &Args) -> Result<Vec<OsdId>, Reply> {
+/// The OSDs that an argument names: ids, `all`, `any` or `*`.
+pub(super) fn named(cx: &Context<'_>, args: &Args, argument: &str) -> Result<Vec<OsdId>, Reply> {
     let map = cx.state.osdmap();
     let mut ids = Vec::new();
-    for text in args.texts("ids") {
+    for text in args.texts(argument) {
         if matches!(text.as_str(), "all" | "any" | "*") {
             return Ok(map.osds().map(|(id, _)| id).collect());
         }
@@ -101,7 +122,7 @@ fn named(cx: &Context<'_>, args: &Args) -> Result<Vec<OsdId>, Reply> {
 }
 
 fn mark(cx: &Context<'_>, args: &Args, word: &str, edit: impl Fn(&mut Incremental, OsdId)) -> Proposal {
-    let ids = match named(cx, args) {
+    let ids = match named(cx, args, "ids") {
         Ok(ids) => ids,
         Err(reply) => return reply.into(),
     };
@@ -122,7 +143,7 @@ fn mark(cx: &Context<'_>, args: &Args, word: &str, edit: impl Fn(&mut Incrementa
 }
 
 fn down(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
-    let ids = match named(cx, args) {
+    let ids = match named(cx, args, "ids") {
         Ok(ids) => ids,
         Err(reply) => return reply.into(),
     };

@@ -157,8 +157,8 @@ fn create(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
         rule: args.text("rule").map(pools::RuleRef::Name),
         expected_num_objects: args.int("expected_num_objects"),
     };
-    match pools::create(cx.state.osdmap(), cx.options, cx.now, &request) {
-        Ok(change) => Proposal::new(Reply::done(format!("pool '{name}' created")), vec![change]),
+    match pools::create(cx.state, cx.options, cx.now, &request) {
+        Ok(changes) => Proposal::new(Reply::done(format!("pool '{name}' created")), changes),
         // Scripts create pools again and again.
         Err(refused) if refused.errno == Errno::EEXIST => {
             Reply::done(format!("pool '{name}' already exists")).into()
@@ -181,7 +181,7 @@ fn delete(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
         return Reply::error(Errno::EPERM, text).into();
     }
     match pools::delete(cx.state, cx.options, cx.now, id) {
-        Ok(change) => Proposal::new(Reply::done(format!("pool '{name}' removed")), vec![change]),
+        Ok(changes) => Proposal::new(Reply::done(format!("pool '{name}' removed")), changes),
         Err(refused) => Reply::error(refused.errno, refused.text).into(),
     }
 }

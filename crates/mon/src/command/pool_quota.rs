@@ -1,7 +1,7 @@
 //! `osd pool set-quota` and `osd pool get-quota`. The flags that follow from usage are set elsewhere.
 
 use rand_core::CryptoRng;
-use sepiola_config::units::{parse_count, parse_size};
+use sepiola_config::units::{bytes, count, parse_count, parse_size};
 use sepiola_wire::Errno;
 use serde_json::json;
 
@@ -40,12 +40,12 @@ fn set(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
         Ok(found) => found,
         Err(reply) => return reply.into(),
     };
-    let bytes = field == "max_bytes";
-    let Some(limit) = (if bytes { parse_size(val) } else { parse_count(val) }) else {
+    let of_bytes = field == "max_bytes";
+    let Some(limit) = (if of_bytes { parse_size(val) } else { parse_count(val) }) else {
         return Reply::error(Errno::EINVAL, format!("error parsing value '{val}'")).into();
     };
     edit(cx, id, format!("set-quota {field} = {limit} for pool {name}"), |pool| {
-        if bytes {
+        if of_bytes {
             pool.quota_max_bytes = limit;
         } else {
             pool.quota_max_objects = limit;
@@ -59,19 +59,27 @@ fn get(cx: &Context<'_>, args: &Args) -> Reply {
         Ok(found) => found,
         Err(reply) => return reply,
     };
-    let (objects, bytes) = (pool.quota_max_objects, pool.quota_max_bytes);
+    let (max_objects, max_bytes) = (pool.quota_max_objects, pool.quota_max_bytes);
+    let used = cx.stats.pool(id).sums;
     if cx.plain() {
-        let text = |limit: u64, unit: &str| match limit {
+        let limit = |limit: u64, text: &dyn Fn(u64) -> String, current: &str| match limit {
             0 => "N/A".to_owned(),
-            limit => format!("{limit} {unit}"),
+            limit => format!("{}  (current num {current})", text(limit)),
         };
+        let objects = |n: u64| format!("{} objects", count(n));
         return Reply::output(format!(
             "quotas for pool '{name}':\n  max objects: {}\n  max bytes  : {}",
-            text(objects, "objects"),
-            text(bytes, "bytes"),
+            limit(max_objects, &objects, &format!("objects: {} objects", used.objects)),
+            limit(max_bytes, &bytes, &format!("bytes: {} bytes", used.bytes)),
         ));
     }
-    let value =
-        json!({"pool_name": name, "pool_id": id.0, "quota_max_objects": objects, "quota_max_bytes": bytes});
+    let value = json!({
+        "pool_name": name,
+        "pool_id": id.0,
+        "quota_max_objects": max_objects,
+        "current_num_objects": used.objects,
+        "quota_max_bytes": max_bytes,
+        "current_num_bytes": used.bytes,
+    });
     cx.json(&value, true)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sepiola_wire::PgId;
 use serde_json::{Map, Value, json};
 
 /// The type of an argument.
@@ -9,6 +10,8 @@ use serde_json::{Map, Value, json};
 pub(crate) enum Kind {
     /// Any text.
     Text,
+    /// A text of these characters, as a set in brackets: `[A-Za-z0-9-_.]`.
+    Chars(&'static str),
     /// A whole number of at least this.
     Int(i64),
     /// A number from..to.
@@ -25,6 +28,10 @@ pub(crate) enum Kind {
     Osd,
     /// An address with optional port and nonce.
     Addr,
+    /// A UUID.
+    Uuid,
+    /// A pg, `POOL.HEX`.
+    Pg,
 }
 
 /// One argument.
@@ -60,7 +67,7 @@ impl Arg {
     /// The argument as `get_command_descriptions` shows it; every attribute is a string.
     pub fn describe(&self) -> Value {
         let kind = match self.kind {
-            Kind::Text => "CephString",
+            Kind::Text | Kind::Chars(_) => "CephString",
             Kind::Int(_) => "CephInt",
             Kind::Float(..) => "CephFloat",
             Kind::Switch => "CephBool",
@@ -69,6 +76,8 @@ impl Arg {
             Kind::Object => "CephObjectname",
             Kind::Osd => "CephOsdName",
             Kind::Addr => "CephEntityAddr",
+            Kind::Uuid => "CephUUID",
+            Kind::Pg => "CephPgid",
         };
         let mut sig = Map::new();
         sig.insert("name".into(), self.name.into());
@@ -82,6 +91,9 @@ impl Arg {
             }
             Kind::Choice(words) => {
                 sig.insert("strings".into(), words.into());
+            }
+            Kind::Chars(set) => {
+                sig.insert("goodchars".into(), set.into());
             }
             _ => {}
         }
@@ -98,6 +110,10 @@ impl Arg {
         let name = self.name;
         let wrong = |expected: &str| Err(format!("{name} expects {expected}"));
         match self.kind {
+            Kind::Chars(set) => match value.as_str() {
+                Some(text) if text.chars().all(|c| in_set(set, c)) => Ok(()),
+                _ => wrong(&format!("characters of {set}")),
+            },
             Kind::Text | Kind::Pool | Kind::Object if !value.is_string() => wrong("a string"),
             Kind::Int(min) => match as_int(value) {
                 None => wrong("an integer"),
@@ -114,6 +130,8 @@ impl Arg {
                 let word = value.as_str().unwrap_or_default();
                 if words.split('|').any(|w| w == word) { Ok(()) } else { wrong(&format!("one of {words}")) }
             }
+            Kind::Uuid if value.as_str().is_none_or(|s| uuid::Uuid::parse_str(s).is_err()) => wrong("a UUID"),
+            Kind::Pg if as_pg(value).is_none() => wrong("a pg, POOL.HEX"),
             Kind::Osd if as_osd(value).is_none() => wrong("an osd, osd.N or N"),
             Kind::Addr if value.as_str().is_none_or(|s| s.parse::<sepiola_wire::EntityAddr>().is_err()) => {
                 wrong("an address, IP[:PORT][/NONCE]")
@@ -121,6 +139,26 @@ impl Arg {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a set such as `[A-Za-z0-9-_.]` has a character.
+fn in_set(set: &str, c: char) -> bool {
+    let inner: Vec<_> = set.trim_matches(['[', ']']).chars().collect();
+    let mut at = 0;
+    while at < inner.len() {
+        match inner[at..] {
+            // A dash between letters or digits is a range; elsewhere it is itself.
+            [from, '-', to, ..] if from.is_alphanumeric() && to.is_alphanumeric() => {
+                if (from..=to).contains(&c) {
+                    return true;
+                }
+                at += 3;
+            }
+            [one, ..] if one == c => return true,
+            _ => at += 1,
+        }
+    }
+    false
 }
 
 fn as_int(value: &Value) -> Option<i64> {
@@ -147,6 +185,10 @@ fn as_osd(value: &Value) -> Option<i32> {
         other => i32::try_from(other.as_i64()?).ok()?,
     };
     (n >= 0).then_some(n)
+}
+
+fn as_pg(value: &Value) -> Option<PgId> {
+    value.as_str()?.parse().ok()
 }
 
 /// The checked arguments of one command.
@@ -210,6 +252,11 @@ impl Args {
     /// An OSD's number.
     pub fn osd(&self, name: &str) -> Option<i32> {
         as_osd(self.0.get(name)?)
+    }
+
+    /// A pg.
+    pub fn pg(&self, name: &str) -> Option<PgId> {
+        as_pg(self.0.get(name)?)
     }
 
     /// The values of a repeated argument; a lone value counts as one.
@@ -286,6 +333,17 @@ mod tests {
         let args = check(json!({"ids": ["osd.3", "4", 5]}), &sig).unwrap();
         assert_eq!(args.texts("ids"), ["osd.3", "4", "5"]);
         assert!(check(json!({"ids": ["osd.-1"]}), &sig).is_err());
+    }
+
+    #[test]
+    fn sets_of_characters_have_ranges_and_dashes() {
+        let sig = [req("name", Kind::Chars("[A-Za-z0-9-_.]"))];
+        for (name, good) in [("az-AZ_0.9", true), ("a b", false), ("a=b", false), ("", true)] {
+            assert_eq!(check(json!({"name": name}), &sig).is_ok(), good, "{name}");
+        }
+        let range = [req("range", Kind::Chars("[range]"))];
+        assert!(check(json!({"range": "range"}), &range).is_ok());
+        assert!(check(json!({"range": "add"}), &range).is_err());
     }
 
     #[test]

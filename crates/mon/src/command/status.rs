@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use sepiola_config::units;
+use sepiola_messenger::VERSION;
 use sepiola_wire::UTime;
 use serde_json::{Value, json};
 
@@ -37,20 +38,7 @@ pub(super) const COMMANDS: &[Command] = &[
         perm: "r",
         run: Run::Read(version),
     },
-    Command {
-        words: "versions",
-        args: &[],
-        help: "check running versions of ceph daemons",
-        module: "mon",
-        perm: "r",
-        run: Run::Read(versions),
-    },
 ];
-
-/// What daemons of this build call themselves. Tools look for the words "ceph version" and a release's name,
-/// so the release whose protocol is spoken is named too.
-pub(super) const VERSION: &str =
-    concat!("sepiola version ", env!("CARGO_PKG_VERSION"), " (ceph protocol 16 pacific)");
 
 fn fsid(cx: &Context<'_>, _: &Args) -> Reply {
     let fsid = cx.state.fsid().to_string();
@@ -63,15 +51,6 @@ fn version(cx: &Context<'_>, _: &Args) -> Reply {
     } else {
         cx.json(&json!({ "version": VERSION }), true)
     }
-}
-
-fn versions(cx: &Context<'_>, _: &Args) -> Reply {
-    let count = |n: usize| if n == 0 { json!({}) } else { json!({ VERSION: n }) };
-    let (mons, osds) = (cx.state.monmap().mons.len(), OsdCounts::of(cx).up);
-    let versions =
-        json!({"mon": count(mons), "mgr": {}, "osd": count(osds), "mds": {}, "overall": count(mons + osds)});
-    // Pretty unless compact JSON was asked for: there is no plain form.
-    if cx.plain() { Reply::output(format::pretty(&versions)) } else { cx.json(&versions, true) }
 }
 
 /// How many OSDs there are, and since when.

@@ -123,11 +123,12 @@ fn status_counts_unknown_pgs() {
 #[test]
 fn a_full_osd_is_an_error() {
     let mut mon = recorded();
-    mon.stats.accept(sepiola_messages::proto::OsdStats {
+    let report = sepiola_messages::proto::OsdStats {
         seq: 2,
         statfs: Some(sepiola_messages::proto::StoreStatfs { total: 100, available: 4, ..Default::default() }),
         ..Default::default()
-    });
+    };
+    mon.stats.accept(report, mon.now);
     assert_eq!(mon.output(json!({"prefix": "health"})), "HEALTH_ERR 1 full osd(s)\n");
 }
 
@@ -378,7 +379,7 @@ fn monitors_describe_themselves() {
     assert!(String::from_utf8_lossy(&dump.output).ends_with("\n0: v2:127.0.0.1:3300/0 mon.a\n"));
     assert_eq!(
         mon.output(json!({"prefix": "mon stat"})),
-        "e1: 1 mons at {a=v2:127.0.0.1:3300/0}, election epoch 1, leader 0 a, quorum 0 a\n"
+        "e1: 1 mons at {a=v2:127.0.0.1:3300/0} removed_ranks: {}, election epoch 1, leader 0 a, quorum 0 a\n"
     );
     assert_eq!(parsed(&mon.output(json!({"prefix": "quorum_status"})))["quorum_names"], json!(["a"]));
     assert_eq!(mon.output(json!({"prefix": "fsid"})), "5d5d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d5d\n");

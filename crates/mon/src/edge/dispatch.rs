@@ -18,7 +18,7 @@ use tracing::{debug, warn};
 
 use super::{Session, write};
 use crate::{
-    command::{self, Caller, Reply, Request, Surroundings, allowed},
+    command::{self, Caller, Reply, Request, allowed},
     core::Outcome,
     daemon::Monitor,
     service::{
@@ -50,9 +50,11 @@ impl Dispatch for Monitor {
             name: who.name.clone(),
             caps: who.caps.clone(),
             addr: peer.socket.map(|socket| socket.ip()),
+            addrs: peer.addrs.clone(),
+            global_id: who.global_id,
         };
         debug!(peer = %caller.name, global_id = who.global_id.0, mode = %peer.mode, "session opened");
-        let shared = self.sessions.open(caller, who.global_id, peer.features, outbox);
+        let shared = self.sessions.open(caller, peer.features, outbox);
         Ok(Session { shared, auth })
     }
 
@@ -189,26 +191,20 @@ impl Monitor {
             Ok(checked) => checked,
             Err(reply) => return answer(state, reply),
         };
-        let (options, started) = (self.options.clone(), self.started);
         if checked.is_read() {
             let reply = {
-                let (stats, now) = (self.stats.lock(), UTime::now());
-                let at = Surroundings { state, stats: &stats, options: &options, started, now };
-                checked.run(&at, &mut rand::rng()).reply
+                let stats = self.stats.lock();
+                let at = self.surroundings(state, &stats, UTime::now());
+                checked.run(at, &session.shared.caller, &mut rand::rng()).reply
             };
             return answer(state, reply);
         }
-        // Commands that change something do not look at statistics.
-        let stats = Default::default();
+        let (this, shared) = (self.shared(), session.shared.clone());
         self.core.propose(Box::new(move |draft| {
-            let at = Surroundings {
-                state: draft.state,
-                stats: &stats,
-                options: &options,
-                started,
-                now: draft.now,
-            };
-            let proposal = checked.run(&at, draft.rng);
+            let Some(monitor) = this.upgrade() else { return Outcome::silent(vec![]) };
+            let stats = monitor.stats.lock();
+            let at = monitor.surroundings(draft.state, &stats, draft.now);
+            let proposal = checked.run(at, &shared.caller, draft.rng);
             Outcome { changes: proposal.changes, then: Box::new(move |state| answer(state, proposal.reply)) }
         }));
     }
@@ -239,9 +235,8 @@ impl Monitor {
     }
 
     fn ping(&self, state: &MonState) -> Ping {
-        let (stats, now) = (self.stats.lock(), UTime::now());
-        let at = Surroundings { state, stats: &stats, options: &self.options, started: self.started, now };
-        Ping { text: Some(command::ping_text(&at, &self.options.name)) }
+        let stats = self.stats.lock();
+        Ping { text: Some(command::ping_text(self.surroundings(state, &stats, UTime::now()))) }
     }
 
     fn osd_message(
@@ -265,8 +260,11 @@ impl Monitor {
 fn renew(session: &mut Session, request: &Auth) -> AuthReply {
     let mut rng = rand::rng();
     let mut env = AuthEnv::new(UTime::now(), &mut rng);
-    let mut reply =
-        AuthReply { protocol: request.protocol, global_id: session.shared.global_id, ..AuthReply::default() };
+    let mut reply = AuthReply {
+        protocol: request.protocol,
+        global_id: session.shared.caller.global_id,
+        ..AuthReply::default()
+    };
     match session.auth.mauth(&request.payload, &mut env) {
         Ok(payload) => reply.payload = payload.into(),
         Err(refused) => {

@@ -12,10 +12,14 @@ use parking_lot::Mutex;
 use sepiola_cephx::ServerAuthenticator;
 use sepiola_messages::{Subscription, WireMessage};
 use sepiola_messenger::{OutMessage, Outbox};
-use sepiola_wire::{Features, GlobalId, OsdId, Tid};
+use sepiola_wire::{Features, OsdId, Tid, UTime};
 use tracing::debug;
 
-use crate::{command::Caller, service::subscriptions::Subscriptions, state::MonState};
+use crate::{
+    command::Caller,
+    service::{cluster_log::LogSubscriptions, subscriptions::Subscriptions},
+    state::MonState,
+};
 
 /// What a connection owns.
 pub(crate) struct Session {
@@ -28,11 +32,12 @@ pub(crate) struct Session {
 pub(crate) struct SessionShared {
     id: u64,
     pub caller: Caller,
-    pub global_id: GlobalId,
     pub features: Features,
+    pub opened: UTime,
     outbox: Outbox,
     // Held while messages are made and queued, so that maps are queued in the order of their epochs.
     subscriptions: Mutex<Subscriptions>,
+    log: Mutex<LogSubscriptions>,
 }
 
 impl SessionShared {
@@ -46,13 +51,17 @@ impl SessionShared {
     pub fn subscribe<'a>(&self, state: &MonState, wanted: impl Iterator<Item = (&'a str, Subscription)>) {
         let mut subscriptions = self.subscriptions.lock();
         for (what, subscription) in wanted {
-            subscriptions.want(what, subscription);
+            if !self.log.lock().want(what, subscription) {
+                subscriptions.want(what, subscription);
+            }
         }
         self.send_due(&mut subscriptions, state);
     }
 
     fn send_due(&self, subscriptions: &mut Subscriptions, state: &MonState) {
-        for message in subscriptions.due(state, &self.caller.name, self.features) {
+        let mut due = subscriptions.due(state, &self.caller.name, self.features);
+        due.extend(self.log.lock().due(state, self.features));
+        for message in due {
             if self.outbox.push(message).is_err() {
                 break;
             }
@@ -81,22 +90,24 @@ impl Sessions {
         self.open.lock().len()
     }
 
+    /// The open sessions, in the order in which they were opened.
+    pub fn all(&self) -> Vec<Arc<SessionShared>> {
+        let mut all: Vec<_> = self.open.lock().values().cloned().collect();
+        all.sort_by_key(|session| session.id);
+        all
+    }
+
     /// Adds a session.
-    pub fn open(
-        &self,
-        caller: Caller,
-        global_id: GlobalId,
-        features: Features,
-        outbox: Outbox,
-    ) -> Arc<SessionShared> {
+    pub fn open(&self, caller: Caller, features: Features, outbox: Outbox) -> Arc<SessionShared> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let shared = Arc::new(SessionShared {
             id,
             caller,
-            global_id,
             features,
+            opened: UTime::now(),
             outbox,
             subscriptions: Mutex::default(),
+            log: Mutex::default(),
         });
         self.open.lock().insert(id, shared.clone());
         shared
@@ -105,13 +116,12 @@ impl Sessions {
     /// Removes a session.
     pub fn close(&self, session: &SessionShared) {
         self.open.lock().remove(&session.id);
-        debug!(peer = %session.caller.name, global_id = session.global_id.0, "session closed");
+        debug!(peer = %session.caller.name, global_id = session.caller.global_id.0, "session closed");
     }
 
     /// Sends everybody what a new state owes them.
     pub fn publish(&self, state: &MonState) {
-        let all: Vec<_> = self.open.lock().values().cloned().collect();
-        for session in all {
+        for session in self.all() {
             session.send_due(&mut session.subscriptions.lock(), state);
         }
     }

@@ -1,6 +1,7 @@
 //! What the monitor does with its state for clients and OSDs.
 
 pub(crate) mod auth;
+pub(crate) mod cluster_log;
 pub mod liveness;
 pub(crate) mod osd;
 pub(crate) mod osd_step;

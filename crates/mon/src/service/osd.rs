@@ -2,21 +2,22 @@
 
 use std::{sync::Arc, time::Instant};
 
-use sepiola_messages::proto::{
-    OsdAlive, OsdBeacon, OsdBoot, OsdDown, OsdDownAck, OsdFailureReport, OsdStats, OsdStatsAck,
+use sepiola_messages::{
+    LogLevel,
+    proto::{OsdAlive, OsdBeacon, OsdBoot, OsdDown, OsdDownAck, OsdFailureReport, OsdStats, OsdStatsAck},
 };
-use sepiola_osdmap::{Incremental, MapFlags, OsdMap, WEIGHT_IN};
+use sepiola_osdmap::{Incremental, MapFlags, OsdMap, OsdState, WEIGHT_IN};
 use sepiola_proto::MonChange;
-use sepiola_wire::{EntityAddrVec, Epoch, OsdId, Tid, Uuid, decode_all};
+use sepiola_wire::{EntityAddrVec, Epoch, OsdId, Tid, UTime, Uuid, decode_all};
 use tracing::{debug, info, warn};
 
-use super::{osd_step, tick};
+use super::{cluster_log, osd_step, tick};
 use crate::{
     command::allowed,
     core::{Draft, Outcome},
     daemon::Monitor,
     edge::SessionShared,
-    state::MonState,
+    state::{Metadata, MonState, change},
 };
 
 /// A message that only an OSD may send.
@@ -83,7 +84,7 @@ pub(crate) fn handle(
         OsdMessage::Alive(alive) => on_alive(monitor, id, &alive),
         OsdMessage::Stats(stats) => {
             let seq = stats.seq;
-            monitor.stats.lock().accept(stats);
+            monitor.stats.lock().accept(stats, UTime::now());
             session.send(&OsdStatsAck { seq }, Tid(0));
         }
     }
@@ -96,13 +97,28 @@ fn uuid(bytes: &[u8]) -> Uuid {
 fn on_boot(monitor: &Monitor, id: OsdId, boot: OsdBoot) {
     let (liveness, this) = (monitor.liveness.clone(), monitor.shared());
     monitor.core.propose(Box::new(move |draft| match boot_changes(draft, id, &boot) {
-        Ok(changes) => {
+        Ok(mut changes) => {
             // Before the map says that it is up, so that no tick in between finds it silent.
             liveness.lock().heard_from(id, Instant::now());
             if let Some(monitor) = this.upgrade() {
                 monitor.stats.lock().restarted(id);
             }
+            let metadata = metadata(&boot);
+            if draft.state.osd_metadata(id) != Some(&metadata) {
+                changes.push(change::osd_metadata_set(id, &metadata));
+            }
             info!(osd = %id, changed = !changes.is_empty(), "OSD booted");
+            if let (false, Some(monitor)) = (changes.is_empty(), this.upgrade()) {
+                let addrs = decode_all::<EntityAddrVec>(&boot.client_addrs).unwrap_or_default();
+                let text = format!("osd.{id} {addrs} boot");
+                changes.push(cluster_log::line(
+                    draft.state,
+                    &monitor.options,
+                    draft.now,
+                    LogLevel::INFO,
+                    &text,
+                ));
+            }
             Outcome::silent(changes)
         }
         Err(reason) => {
@@ -110,6 +126,16 @@ fn on_boot(monitor: &Monitor, id: OsdId, boot: OsdBoot) {
             Outcome::silent(vec![])
         }
     }));
+}
+
+/// What an OSD says about itself, as far as there is room for it.
+fn metadata(boot: &OsdBoot) -> Metadata {
+    const MAX_ITEMS: usize = 64;
+    const MAX_BYTES: usize = 1024;
+    let fits = |(name, value): &(&String, &String)| name.len() <= MAX_BYTES && value.len() <= MAX_BYTES;
+    let items: Metadata =
+        boot.metadata.iter().filter(fits).map(|(name, value)| (name.clone(), value.clone())).collect();
+    items.into_iter().take(MAX_ITEMS).collect()
 }
 
 /// One step of several.
@@ -121,7 +147,8 @@ fn boot_changes(draft: &Draft<'_>, id: OsdId, boot: &OsdBoot) -> Result<Vec<MonC
     if uuid(&boot.fsid) != draft.state.fsid() {
         return Err("it belongs to another cluster".to_owned());
     }
-    if map.flags().has(MapFlags::NOUP) {
+    let own_flags = map.osd(id).map(|osd| osd.state).unwrap_or_default();
+    if map.flags().has(MapFlags::NOUP) || own_flags.has(OsdState::NOUP) {
         return Err("the noup flag is set".to_owned());
     }
     let addrs = |bytes: &[u8], what: &str| -> Result<EntityAddrVec, String> {
@@ -158,6 +185,15 @@ fn boot_changes(draft: &Draft<'_>, id: OsdId, boot: &OsdBoot) -> Result<Vec<MonC
     let crush = placed(map, id, boot)?;
     edits.push(Box::new(move |inc| {
         inc.boot_osd(map, &told);
+        // A new OSD comes in unless that is forbidden; one that was there before keeps its weight.
+        let announced = own_flags.has(OsdState::NEW);
+        if announced || !map.exists(id) {
+            let kept_out = map.flags().has(MapFlags::NOIN) || own_flags.has(OsdState::NOIN);
+            inc.set_weight(id, if kept_out { 0 } else { WEIGHT_IN });
+        }
+        if announced {
+            *inc.new_state.entry(id).or_default() |= OsdState::NEW.0;
+        }
         inc.new_heartbeat_front.insert(id, heartbeats.0);
         inc.new_heartbeat_back.insert(id, heartbeats.1);
         if let Some(crush) = crush {
@@ -226,16 +262,18 @@ fn on_failure(monitor: &Monitor, state: &MonState, reporter: OsdId, report: &Osd
 }
 
 fn on_down(monitor: &Monitor, session: Arc<SessionShared>, id: OsdId, down: OsdDown) {
-    let liveness = monitor.liveness.clone();
+    let (liveness, options) = (monitor.liveness.clone(), monitor.options.clone());
     monitor.core.propose(Box::new(move |draft| {
         let map = draft.state.osdmap();
         let same_life = map.osd(id).is_some_and(|osd| osd.is_up() && osd.uuid == uuid(&down.osd_uuid));
-        let step = || {
-            osd_step::step(map, draft.now, |inc| {
+        let mut changes = Vec::new();
+        if same_life && !tick::is_kept_up(map, id) {
+            changes.extend(osd_step::step(map, draft.now, |inc| {
                 inc.mark_down(map, id);
-            })
-        };
-        let changes = if same_life { step().into_iter().collect() } else { vec![] };
+            }));
+            let text = format!("osd.{id} marked itself down and dead");
+            changes.push(cluster_log::line(draft.state, &options, draft.now, LogLevel::INFO, &text));
+        }
         liveness.lock().forget(id);
         info!(osd = %id, "OSD is stopping");
         let then = move |state: &MonState| {

@@ -30,7 +30,7 @@ pub(crate) fn reply(state: &MonState, result: Result<(), Errno>) -> PoolOpReply 
 pub(crate) fn work(request: PoolOp, tid: Tid, session: Arc<SessionShared>, options: Arc<MonOptions>) -> Work {
     Box::new(move |draft| {
         let (changes, result) = match apply(&request, draft, &options) {
-            Ok(change) => (vec![change], Ok(())),
+            Ok(changes) => (changes, Ok(())),
             Err(refused) => (vec![], Err(refused.errno)),
         };
         let then = move |state: &MonState| session.send(&reply(state, result), tid);
@@ -38,12 +38,12 @@ pub(crate) fn work(request: PoolOp, tid: Tid, session: Arc<SessionShared>, optio
     })
 }
 
-fn apply(request: &PoolOp, draft: &Draft<'_>, options: &MonOptions) -> Result<MonChange, Refused> {
+fn apply(request: &PoolOp, draft: &Draft<'_>, options: &MonOptions) -> Result<Vec<MonChange>, Refused> {
     match request.op {
         PoolOpCode::CREATE => {
             let rule = u8::try_from(request.crush_rule).ok().map(RuleRef::Number);
             let wanted = PoolRequest { name: &request.name, rule, ..PoolRequest::default() };
-            pools::create(draft.state.osdmap(), options, draft.now, &wanted)
+            pools::create(draft.state, options, draft.now, &wanted)
         }
         PoolOpCode::DELETE => pools::delete(draft.state, options, draft.now, request.pool_id()),
         _ => Err(Refused { errno: Errno::EOPNOTSUPP, text: "snapshots are not supported yet".to_owned() }),

@@ -1,11 +1,12 @@
 //! Making and deleting pools, for commands and for POOLOP messages alike.
 
 use sepiola_config::parse_bool;
+use sepiola_messages::LogLevel;
 use sepiola_osdmap::{OsdMap, Pool, PoolFlags};
 use sepiola_proto::MonChange;
 use sepiola_wire::{EntityName, Errno, PoolId, UTime};
 
-use super::osd_step::step;
+use super::{cluster_log, osd_step::step};
 use crate::{MonOptions, state::MonState};
 
 /// Why a pool was not made or deleted.
@@ -45,13 +46,14 @@ pub(crate) fn check_name(name: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The change that makes a pool.
+/// The changes that make a pool.
 pub(crate) fn create(
-    map: &OsdMap,
+    state: &MonState,
     options: &MonOptions,
     now: UTime,
     wanted: &PoolRequest<'_>,
-) -> Result<MonChange, Refused> {
+) -> Result<Vec<MonChange>, Refused> {
+    let map = state.osdmap();
     check_name(wanted.name)?;
     if map.pool_by_name(wanted.name).is_some() {
         return refused(Errno::EEXIST, format!("pool '{}' already exists", wanted.name));
@@ -87,10 +89,15 @@ pub(crate) fn create(
     pool.pgp_num = pgp_num as u32;
     pool.pgp_num_target = pgp_num as u32;
     pool.expected_num_objects = wanted.expected_num_objects.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-    step(map, now, |inc| {
+    let step = step(map, now, |inc| {
         inc.add_pool(map, wanted.name, pool);
-    })
-    .or_else(|e| refused(Errno::EINVAL, e.to_string()))
+    });
+    let step = step.or_else(|e| refused(Errno::EINVAL, e.to_string()))?;
+    Ok(vec![step, logged(state, options, now, &format!("pool '{}' created", wanted.name))])
+}
+
+fn logged(state: &MonState, options: &MonOptions, now: UTime, text: &str) -> MonChange {
+    cluster_log::line(state, options, now, LogLevel::INFO, text)
 }
 
 /// Copies need replication, which does not exist yet.
@@ -110,13 +117,13 @@ fn default_rule(map: &OsdMap) -> Result<u8, Refused> {
     first.map_or_else(|| refused(Errno::ENOENT, "there is no crush rule"), Ok)
 }
 
-/// The change that deletes a pool, if that is allowed here.
+/// The changes that delete a pool, if that is allowed here.
 pub(crate) fn delete(
     state: &MonState,
     options: &MonOptions,
     now: UTime,
     id: PoolId,
-) -> Result<MonChange, Refused> {
+) -> Result<Vec<MonChange>, Refused> {
     let map = state.osdmap();
     let Some(pool) = map.pool(id) else { return refused(Errno::ENOENT, format!("pool {id} does not exist")) };
     if !may_delete(state, options) {
@@ -128,7 +135,10 @@ pub(crate) fn delete(
     if !pool.tiers.is_empty() || pool.tier_of.0 >= 0 {
         return refused(Errno::EBUSY, "the pool is part of a cache tier");
     }
-    step(map, now, |inc| inc.remove_pool(map, id)).or_else(|e| refused(Errno::EINVAL, e.to_string()))
+    let step = step(map, now, |inc| inc.remove_pool(map, id));
+    let step = step.or_else(|e| refused(Errno::EINVAL, e.to_string()))?;
+    let name = map.pool_name(id).unwrap_or_default();
+    Ok(vec![step, logged(state, options, now, &format!("pool '{name}' removed"))])
 }
 
 /// Whether pools may be deleted: what the configuration database says, else this monitor's option.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use sepiola_messages::pg_state;
 use sepiola_proto::{ObjectSums, OsdStats, PgStats, StoreStatfs};
-use sepiola_wire::{OsdId, PgId, PoolId};
+use sepiola_wire::{OsdId, PgId, PoolId, UTime};
 
 /// A pool whose pgs are counted: id and `pg_num`.
 pub type PoolPgs = (PoolId, u32);
@@ -29,7 +29,20 @@ struct OsdReport {
 #[derive(Debug, Clone)]
 struct PgReport {
     from: OsdId,
+    /// Since when it has its state.
+    since: UTime,
     stats: PgStats,
+}
+
+/// What is known of a pg.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownPg<'a> {
+    /// The OSD that reported it.
+    pub from: OsdId,
+    /// Since when it has its state.
+    pub since: UTime,
+    /// The newest report.
+    pub stats: &'a PgStats,
 }
 
 /// Bytes of one or several stores.
@@ -53,12 +66,25 @@ impl Space {
         self.total.saturating_sub(self.available)
     }
 
-    fn add(&mut self, store: &StoreStatfs) {
-        self.total = self.total.saturating_add(store.total);
-        self.available = self.available.saturating_add(store.available);
-        self.data = self.data.saturating_add(store.data_stored);
-        self.omap = self.omap.saturating_add(store.omap_allocated);
-        self.metadata = self.metadata.saturating_add(store.internal_metadata);
+    /// This and other stores together.
+    pub fn with(self, other: &Space) -> Self {
+        Space {
+            total: self.total.saturating_add(other.total),
+            available: self.available.saturating_add(other.available),
+            data: self.data.saturating_add(other.data),
+            omap: self.omap.saturating_add(other.omap),
+            metadata: self.metadata.saturating_add(other.metadata),
+        }
+    }
+
+    fn of(store: &StoreStatfs) -> Self {
+        Space {
+            total: store.total,
+            available: store.available,
+            data: store.data_stored,
+            omap: store.omap_allocated,
+            metadata: store.internal_metadata,
+        }
     }
 }
 
@@ -82,13 +108,14 @@ impl ClusterStats {
     }
 
     /// Takes a report; false if a newer one of the same start is known already.
-    pub fn accept(&mut self, report: OsdStats) -> bool {
+    pub fn accept(&mut self, report: OsdStats, now: UTime) -> bool {
         let osd = OsdId(report.osd_id);
         if self.osds.get(&osd).is_some_and(|old| old.uuid == report.osd_uuid && old.seq > report.seq) {
             return false;
         }
+        let mut forgotten = BTreeMap::new();
         if report.complete {
-            self.pgs.retain(|_, pg| pg.from != osd);
+            forgotten = self.pgs.extract_if(.., |_, pg| pg.from == osd).collect();
         }
         for stats in report.pgs {
             let id = PgId::new(PoolId(stats.pool), stats.ps);
@@ -97,8 +124,11 @@ impl ClusterStats {
                 let epochs = (old.stats.reported_epoch, stats.reported_epoch);
                 old.from == osd || epochs.0 <= epochs.1
             };
-            if self.pgs.get(&id).is_none_or(newer) {
-                self.pgs.insert(id, PgReport { from: osd, stats });
+            let old = self.pgs.get(&id);
+            if old.is_none_or(newer) {
+                let same = old.or_else(|| forgotten.get(&id)).filter(|old| old.stats.state == stats.state);
+                let since = same.map_or(now, |old| old.since);
+                self.pgs.insert(id, PgReport { from: osd, since, stats });
             }
         }
         let statfs = report.statfs.unwrap_or_default();
@@ -122,19 +152,28 @@ impl ClusterStats {
 
     /// All stores together.
     pub fn space(&self) -> Space {
-        self.osds.values().fold(Space::default(), |mut sum, osd| {
-            sum.add(&osd.statfs);
-            sum
-        })
+        self.osds.values().fold(Space::default(), |sum, osd| sum.with(&Space::of(&osd.statfs)))
     }
 
     /// One store.
     pub fn space_of(&self, osd: OsdId) -> Space {
-        let mut space = Space::default();
-        if let Some(report) = self.osds.get(&osd) {
-            space.add(&report.statfs);
-        }
-        space
+        self.osds.get(&osd).map(|report| Space::of(&report.statfs)).unwrap_or_default()
+    }
+
+    /// A pg, if an OSD has reported it.
+    pub fn pg(&self, id: PgId) -> Option<KnownPg<'_>> {
+        let pg = self.pgs.get(&id)?;
+        Some(KnownPg { from: pg.from, since: pg.since, stats: &pg.stats })
+    }
+
+    /// A store as its OSD reported it.
+    pub fn statfs_of(&self, osd: OsdId) -> Option<&StoreStatfs> {
+        self.osds.get(&osd).map(|report| &report.statfs)
+    }
+
+    /// The number of an OSD's newest report.
+    pub fn seq_of(&self, osd: OsdId) -> u64 {
+        self.osds.get(&osd).map_or(0, |report| report.seq)
     }
 
     /// How many pgs have this OSD in their acting set.
@@ -157,6 +196,15 @@ impl ClusterStats {
         usage
     }
 
+    /// A pg's state: none of its bits without a report, `stale` while its primary is down.
+    pub fn pg_state(&self, id: PgId, up: impl Fn(OsdId) -> bool) -> u64 {
+        match self.pgs.get(&id) {
+            None => 0,
+            Some(pg) if up(pg.from) => pg.stats.state,
+            Some(pg) => pg.stats.state | pg_state::STALE,
+        }
+    }
+
     /// Pgs by the text of their state, the most frequent first. A pg without a report is `unknown`, one
     /// whose primary is down is `stale`.
     pub fn pg_states(
@@ -167,11 +215,7 @@ impl ClusterStats {
         let mut counts = BTreeMap::<String, u64>::new();
         for (pool, pg_num) in pools {
             for ps in 0..pg_num {
-                let state = match self.pgs.get(&PgId::new(pool, ps)) {
-                    None => 0,
-                    Some(pg) if up(pg.from) => pg.stats.state,
-                    Some(pg) => pg.stats.state | pg_state::STALE,
-                };
+                let state = self.pg_state(PgId::new(pool, ps), &up);
                 *counts.entry(pg_state::to_text(state)).or_default() += 1;
             }
         }
@@ -234,14 +278,14 @@ mod tests {
     #[test]
     fn sums_are_over_the_newest_reports() {
         let mut stats = ClusterStats::default();
-        assert!(stats.accept(report(0, 2, &[(0, 5), (1, 7)])));
-        assert!(stats.accept(report(1, 1, &[(2, 1)])));
+        assert!(stats.accept(report(0, 2, &[(0, 5), (1, 7)]), UTime::ZERO));
+        assert!(stats.accept(report(1, 1, &[(2, 1)]), UTime::ZERO));
         assert_eq!(stats.pool(PoolId(1)).sums.objects, 13);
-        assert!(!stats.accept(report(0, 1, &[(0, 500)])), "an older report of the same start");
-        assert!(stats.accept(report(0, 3, &[(0, 6)])));
+        assert!(!stats.accept(report(0, 1, &[(0, 500)]), UTime::ZERO), "an older report of the same start");
+        assert!(stats.accept(report(0, 3, &[(0, 6)]), UTime::ZERO));
         assert_eq!(stats.pool(PoolId(1)).sums.objects, 7, "a complete report forgets the others");
         stats.restarted(OsdId(0));
-        assert!(stats.accept(report(0, 1, &[(0, 6)])), "the first report of a new start");
+        assert!(stats.accept(report(0, 1, &[(0, 6)]), UTime::ZERO), "the first report of a new start");
         assert_eq!((stats.space().total, stats.space().used()), (200, 80));
         assert_eq!((stats.pool(PoolId(1)).acting, stats.pgs_on(OsdId(1))), (2, 1));
         assert_eq!(stats.pool(PoolId(2)), PoolUsage::default());
@@ -250,8 +294,8 @@ mod tests {
     #[test]
     fn unreported_pgs_are_unknown_and_those_of_dead_primaries_stale() {
         let mut stats = ClusterStats::default();
-        stats.accept(report(0, 1, &[(0, 0), (1, 0)]));
-        stats.accept(report(1, 1, &[(2, 0)]));
+        stats.accept(report(0, 1, &[(0, 0), (1, 0)]), UTime::ZERO);
+        stats.accept(report(1, 1, &[(2, 0)]), UTime::ZERO);
         let states = stats.pg_states([(PoolId(1), 4)], |osd| osd == OsdId(0));
         assert_eq!(
             states,
@@ -262,7 +306,7 @@ mod tests {
     #[test]
     fn pools_and_osds_that_are_gone_are_forgotten() {
         let mut stats = ClusterStats::default();
-        stats.accept(report(0, 1, &[(0, 5), (3, 7)]));
+        stats.accept(report(0, 1, &[(0, 5), (3, 7)]), UTime::ZERO);
         stats.retain(|_| Some(2), |_| true);
         assert_eq!(stats.pool(PoolId(1)).sums.objects, 5);
         stats.retain(|_| None, |_| false);

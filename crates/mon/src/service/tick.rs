@@ -6,11 +6,13 @@ use std::{
     time::Instant,
 };
 
-use sepiola_osdmap::MapFlags;
+use sepiola_messages::LogLevel;
+use sepiola_osdmap::{MapFlags, OsdMap, OsdState};
+use sepiola_proto::MonChange;
 use sepiola_wire::OsdId;
 use tracing::{info, warn};
 
-use super::{auth, osd_step};
+use super::{auth, cluster_log, osd_step};
 use crate::{
     core::{Draft, Outcome, Work},
     daemon::Monitor,
@@ -35,24 +37,21 @@ pub(crate) fn work(monitor: Arc<Monitor>) -> Work {
 /// Only the OSDs: somebody has just reported one.
 pub(crate) fn liveness_work(monitor: Weak<Monitor>) -> Work {
     Box::new(move |draft| {
-        let changes = monitor.upgrade().and_then(|monitor| osd_changes(&monitor, draft));
-        Outcome::silent(changes.into_iter().collect())
+        Outcome::silent(monitor.upgrade().map(|monitor| osd_changes(&monitor, draft)).unwrap_or_default())
     })
 }
 
 /// Marks OSDs down that are dead and takes expired entries off the blocklist, in one step.
-fn osd_changes(monitor: &Monitor, draft: &Draft<'_>) -> Option<sepiola_proto::MonChange> {
+fn osd_changes(monitor: &Monitor, draft: &Draft<'_>) -> Vec<MonChange> {
     let map = draft.state.osdmap();
     let up: BTreeSet<OsdId> = map.osds().filter(|(_, osd)| osd.is_up()).map(|(id, _)| id).collect();
     let mut dead = monitor.liveness.lock().dead(&up, Instant::now(), &monitor.options.liveness);
-    if map.flags().has(MapFlags::NODOWN) {
-        dead.clear();
-    }
+    dead.retain(|osd| !is_kept_up(map, *osd));
     let expired = |(addr, until)| (until <= draft.now).then_some(addr);
     let addrs: Vec<_> = map.blocklist().filter_map(expired).map(|a| (*a).into()).collect();
     let ranges: Vec<_> = map.range_blocklist().filter_map(expired).map(|a| (*a).into()).collect();
     if dead.is_empty() && addrs.is_empty() && ranges.is_empty() {
-        return None;
+        return Vec::new();
     }
     for osd in &dead {
         info!(%osd, "marking down: no sign of life");
@@ -64,5 +63,18 @@ fn osd_changes(monitor: &Monitor, draft: &Draft<'_>) -> Option<sepiola_proto::Mo
         inc.old_blocklist = addrs;
         inc.old_range_blocklist = ranges;
     });
-    step.inspect_err(|e| warn!(error = %e, "the OSD map could not be changed")).ok()
+    let Ok(step) = step.inspect_err(|e| warn!(error = %e, "the OSD map could not be changed")) else {
+        return Vec::new();
+    };
+    let line = |osd: &OsdId| {
+        let text = format!("osd.{osd} failed (no sign of life)");
+        cluster_log::line(draft.state, &monitor.options, draft.now, LogLevel::INFO, &text)
+    };
+    [step].into_iter().chain(dead.iter().map(line)).collect()
+}
+
+/// Whether a flag forbids to mark an OSD down.
+pub(crate) fn is_kept_up(map: &OsdMap, id: OsdId) -> bool {
+    let own = map.osd(id).map(|osd| osd.state).unwrap_or_default();
+    map.flags().has(MapFlags::NODOWN) || own.has(OsdState::NODOWN)
 }

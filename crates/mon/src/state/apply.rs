@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use sepiola_cephx::RotatingSecrets;
-use sepiola_messages::MonMap;
-use sepiola_proto::{MonChange, MonEntry, MonRotating, mon_change::Change};
-use sepiola_wire::{EntityType, GlobalId, decode_all};
+use sepiola_messages::{LogEntry, MonMap};
+use sepiola_proto::{MonChange, MonEntry, MonOsdMetadata, MonRotating, mon_change::Change};
+use sepiola_wire::{EntityType, GlobalId, OsdId, decode_all};
 
-use super::{ApplyError, MonState, OsdMaps, entity};
+use super::{ApplyError, ClusterLog, Metadata, MonState, OsdMaps, entity};
 
 impl MonState {
     /// The state after a log's first entry, which must bring the monitor map and the OSD map.
@@ -29,6 +29,8 @@ impl MonState {
             global_id_bound: GlobalId(0),
             config: Arc::default(),
             config_keys: Arc::default(),
+            osd_metadata: Arc::default(),
+            cluster_log: ClusterLog::default(),
         };
         state.apply(entry)?;
         Ok(state)
@@ -89,6 +91,14 @@ impl MonState {
             Change::ConfigKeyRemoved(key) => {
                 Arc::make_mut(&mut self.config_keys).remove(key);
             }
+            Change::OsdMetadataSet(metadata) => {
+                let (osd, metadata) = osd_metadata(metadata);
+                Arc::make_mut(&mut self.osd_metadata).insert(osd, metadata);
+            }
+            Change::OsdMetadataRemoved(osd) => {
+                Arc::make_mut(&mut self.osd_metadata).remove(&OsdId(*osd));
+            }
+            Change::ClusterLog(line) => self.cluster_log.push(decode_line(line)?),
         }
         Ok(())
     }
@@ -102,6 +112,14 @@ pub(super) fn decode_rotating(r: &MonRotating) -> Result<(EntityType, Arc<Rotati
     let service = EntityType::from_u32(r.service).ok_or(ApplyError("unknown service"))?;
     let secrets = decode_all(&r.secrets).map_err(|_| ApplyError("rotating secrets do not decode"))?;
     Ok((service, Arc::new(secrets)))
+}
+
+pub(super) fn osd_metadata(m: &MonOsdMetadata) -> (OsdId, Metadata) {
+    (OsdId(m.osd), m.items.iter().map(|item| (item.name.clone(), item.value.clone())).collect())
+}
+
+pub(super) fn decode_line(encoded: &[u8]) -> Result<LogEntry, ApplyError> {
+    decode_all(encoded).map_err(|_| ApplyError("a line of the cluster log does not decode"))
 }
 
 pub(super) fn collect<K: Ord, V>(

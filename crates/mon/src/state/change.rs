@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 use sepiola_cephx::{EntityAuth, RotatingSecrets};
-use sepiola_messages::MonMap;
-use sepiola_proto::{MonChange, MonConfigKey, MonConfigOption, MonRotating, mon_change::Change};
-use sepiola_wire::{Encode, EntityName, EntityType, Features, GlobalId, encode_to_vec};
+use sepiola_messages::{LogEntry, MonMap};
+use sepiola_proto::{
+    MonChange, MonConfigKey, MonConfigOption, MonMetadatum, MonOsdMetadata, MonRotating, mon_change::Change,
+};
+use sepiola_wire::{Encode, EntityName, EntityType, Features, GlobalId, OsdId, encode_to_vec};
 
-use super::entity;
+use super::{Metadata, entity};
 
 fn change(change: Change) -> MonChange {
     MonChange { change: Some(change) }
@@ -77,4 +79,24 @@ pub fn config_key_set(key: &str, value: Bytes) -> MonChange {
 /// Removes a config-key.
 pub fn config_key_removed(key: &str) -> MonChange {
     change(Change::ConfigKeyRemoved(key.into()))
+}
+
+/// Replaces what is known of an OSD and its host.
+pub fn osd_metadata_set(osd: OsdId, metadata: &Metadata) -> MonChange {
+    change(Change::OsdMetadataSet(osd_metadata_to_proto(osd, metadata)))
+}
+
+/// Forgets what is known of an OSD and its host.
+pub fn osd_metadata_removed(osd: OsdId) -> MonChange {
+    change(Change::OsdMetadataRemoved(osd.0))
+}
+
+/// Adds a line to the cluster log; its number is given when it is applied.
+pub fn cluster_log(line: &LogEntry) -> MonChange {
+    change(Change::ClusterLog(stored(line)))
+}
+
+pub(super) fn osd_metadata_to_proto(osd: OsdId, metadata: &Metadata) -> MonOsdMetadata {
+    let item = |(name, value): (&String, &String)| MonMetadatum { name: name.clone(), value: value.clone() };
+    MonOsdMetadata { osd: osd.0, items: metadata.iter().map(item).collect() }
 }

@@ -6,6 +6,7 @@
 
 mod apply;
 pub mod change;
+mod cluster_log;
 mod entity;
 mod osd_maps;
 mod snapshot;
@@ -18,9 +19,10 @@ use bytes::Bytes;
 use sepiola_cephx::{EntityAuth, RotatingSecrets};
 use sepiola_messages::MonMap;
 use sepiola_osdmap::OsdMap;
-use sepiola_wire::{EntityName, EntityType, GlobalId, Uuid};
+use sepiola_wire::{EntityName, EntityType, GlobalId, OsdId, Uuid};
 use thiserror::Error;
 
+pub use cluster_log::{ClusterLog, KEPT_LINES};
 pub use osd_maps::{KEPT_INCREMENTALS, OsdMaps};
 
 /// An entry that cannot follow the present state. Never the result of a valid log: it means that the log is
@@ -31,6 +33,9 @@ pub struct ApplyError(pub(crate) &'static str);
 
 /// A configuration option's address: who it is for, and its name.
 pub type ConfigId = (String, String);
+
+/// What a daemon says about itself and its host, by name.
+pub type Metadata = BTreeMap<String, String>;
 
 /// Everything that the monitors agree on.
 #[derive(Clone, PartialEq)]
@@ -44,6 +49,8 @@ pub struct MonState {
     global_id_bound: GlobalId,
     config: Arc<BTreeMap<ConfigId, String>>,
     config_keys: Arc<BTreeMap<String, Bytes>>,
+    osd_metadata: Arc<BTreeMap<OsdId, Metadata>>,
+    cluster_log: ClusterLog,
 }
 
 impl fmt::Debug for MonState {
@@ -127,5 +134,15 @@ impl MonState {
     /// The key-value store behind `config-key`.
     pub fn config_keys(&self) -> &BTreeMap<String, Bytes> {
         &self.config_keys
+    }
+
+    /// What an OSD said about itself when it last booted.
+    pub fn osd_metadata(&self, osd: OsdId) -> Option<&Metadata> {
+        self.osd_metadata.get(&osd)
+    }
+
+    /// The cluster log.
+    pub fn cluster_log(&self) -> &ClusterLog {
+        &self.cluster_log
     }
 }

@@ -6,9 +6,9 @@ use sepiola_proto::{MonConfigKey, MonConfigOption, MonEntry, MonRotating, MonSna
 use sepiola_wire::GlobalId;
 
 use super::{
-    ApplyError, MonState, OsdMaps,
-    apply::{collect, decode_monmap, decode_rotating},
-    change::stored,
+    ApplyError, ClusterLog, MonState, OsdMaps,
+    apply::{collect, decode_line, decode_monmap, decode_rotating, osd_metadata},
+    change::{osd_metadata_to_proto, stored},
     entity,
 };
 use crate::log::Recovered;
@@ -42,6 +42,13 @@ impl MonState {
                 .iter()
                 .map(|(key, value)| MonConfigKey { key: key.clone(), value: value.clone() })
                 .collect(),
+            osd_metadata: self
+                .osd_metadata
+                .iter()
+                .map(|(osd, metadata)| osd_metadata_to_proto(*osd, metadata))
+                .collect(),
+            cluster_log_version: self.cluster_log.version(),
+            cluster_log: self.cluster_log.lines().map(stored).collect(),
         }
     }
 
@@ -59,6 +66,11 @@ impl MonState {
             ),
             config_keys: Arc::new(
                 s.config_keys.iter().map(|pair| (pair.key.clone(), pair.value.clone())).collect(),
+            ),
+            osd_metadata: Arc::new(s.osd_metadata.iter().map(osd_metadata).collect()),
+            cluster_log: ClusterLog::restored(
+                s.cluster_log_version,
+                s.cluster_log.iter().map(|line| decode_line(line)).collect::<Result<Vec<_>, _>>()?,
             ),
         })
     }

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use sepiola_cephx::{EntityAuth, ExpiringKey, RotatingSecrets};
 use sepiola_crypto::{CryptoKey, KeyType};
+use sepiola_messages::LogLevel;
 use sepiola_osdmap::{Pool, WEIGHT_IN};
 use sepiola_proto::{MonChange, MonEntry, MonSnapshot};
 use sepiola_wire::{EntityName, EntityType, Epoch, GlobalId, OsdId, UTime};
 
 use super::{MonState, change};
-use crate::{log::Recovered, service::osd_step, testing::TestMon};
+use crate::{
+    log::Recovered,
+    service::{cluster_log, osd_step},
+    testing::TestMon,
+};
 
 /// A wish, turned into a change of the state that it meets.
 #[derive(Debug, Clone)]
@@ -29,6 +34,9 @@ enum Wish {
     Down(u8),
     Weight(u8, bool),
     Monmap,
+    Metadata(u8, String),
+    NoMetadata(u8),
+    Line(String),
 }
 
 fn wish() -> impl Strategy<Value = Wish> {
@@ -47,6 +55,9 @@ fn wish() -> impl Strategy<Value = Wish> {
         (0..4u8).prop_map(Wish::Down),
         (0..4u8, any::<bool>()).prop_map(|(n, w)| Wish::Weight(n, w)),
         Just(Wish::Monmap),
+        (0..4u8, any::<String>()).prop_map(|(n, v)| Wish::Metadata(n, v)),
+        (0..4u8).prop_map(Wish::NoMetadata),
+        any::<String>().prop_map(Wish::Line),
     ]
 }
 
@@ -104,6 +115,12 @@ fn fulfil(mon: &mut TestMon, wish: &Wish) -> Vec<MonChange> {
             map.epoch = map.epoch.next();
             vec![change::monmap(&map)]
         }
+        Wish::Metadata(n, value) => {
+            let metadata = BTreeMap::from([("hostname".to_owned(), value.clone())]);
+            vec![change::osd_metadata_set(OsdId((*n).into()), &metadata)]
+        }
+        Wish::NoMetadata(n) => vec![change::osd_metadata_removed(OsdId((*n).into()))],
+        Wish::Line(text) => vec![cluster_log::line(&mon.state, &mon.options, now, LogLevel::WARN, text)],
         Wish::Pool(_) | Wish::Weight(..) => vec![],
     }
 }
