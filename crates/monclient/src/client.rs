@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    CommandReply, MonClientOptions, MonError,
+    CommandReply, MonClientOptions, MonError, dial,
     requests::{Answer, Ask},
     session,
     shared::{Shared, Status},
@@ -198,6 +198,24 @@ impl MonClient {
         match self.ask(Ask::Command { cmd: vec![cmd.into()], input: input.into() }, limit).await? {
             Answer::Command(ack) => Ok(ack.into()),
             other => Err(unfit(&other)),
+        }
+    }
+
+    /// Asks the monitor of this name in the monitor map how it is; the answer is a JSON object. It uses a
+    /// connection of its own, so the monitor need not be the one that there is a session with.
+    ///
+    /// # Errors
+    /// [`MonError::Refused`] with ENOENT if there is no such monitor, [`MonError::TimedOut`] at the deadline.
+    pub async fn ping(&self, name: &str, limit: Duration) -> Result<String, MonError> {
+        const WHAT: &str = "the ping";
+        let target = self.monmap().mons.get(name).and_then(|mon| mon.addrs.msgr2().copied());
+        let target = target.ok_or(MonError::Refused { what: "ping", errno: Errno::ENOENT })?;
+        let failed = |detail| MonError::TimedOut { what: WHAT, after: limit, detail };
+        let asked = dial::ping(&self.shared.options, &self.shared.global_seq, target, limit);
+        match timeout(limit, asked).await {
+            Ok(Ok(text)) => Ok(text),
+            Ok(Err(why)) => Err(failed(Some(why))),
+            Err(_) => Err(failed(None)),
         }
     }
 

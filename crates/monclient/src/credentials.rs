@@ -6,6 +6,7 @@ use sepiola_cephx::{AuthMethod, Keyring, KeyringError};
 use sepiola_config::Config;
 use sepiola_crypto::CryptoKey;
 use sepiola_wire::EntityType;
+use zeroize::Zeroizing;
 
 use crate::{Credentials, MonError, connection_options::method_options};
 
@@ -36,13 +37,15 @@ pub(crate) fn find(config: &Config, given: Option<CryptoKey>) -> Result<Credenti
 }
 
 fn configured_key(config: &Config) -> Result<Option<CryptoKey>, MonError> {
-    if let Some(text) = config.text("key") {
+    if let Some(text) = config.text("key").map(Zeroizing::new) {
         return from_base64(&text, "option key").map(Some);
     }
     if let Some(path) = config.text("keyfile") {
         let path = PathBuf::from(path);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|e| MonError::Config(format!("keyfile {}: {e}", path.display())))?;
+        let text = Zeroizing::new(
+            std::fs::read_to_string(&path)
+                .map_err(|e| MonError::Config(format!("keyfile {}: {e}", path.display())))?,
+        );
         return from_base64(text.trim(), &path.display().to_string()).map(Some);
     }
     match config.keyring_file() {

@@ -12,12 +12,13 @@ use std::{
 use sepiola_cephx::{
     AuthEnv, AuthError, AuthMethod, ClientAuthDone, ClientAuthenticator, ConMode, TicketKeeper,
 };
-use sepiola_messenger::{Connection, DialOptions, Error, Keepalive, Receiver, Sender};
-use sepiola_msgr2::{ClientConfig, Denial, GlobalSeq, Incompatibility, LocalFault};
-use sepiola_wire::{EntityAddr, EntityName, EntityType, Errno, Features, GlobalId};
+use sepiola_messages::{Ping, WireMessage};
+use sepiola_messenger::{CloseReason, Connection, DialOptions, Error, Keepalive, Receiver, Sender, decode};
+use sepiola_msgr2::{ClientConfig, Denial, GlobalSeq, Incompatibility, LocalFault, Message};
+use sepiola_wire::{EntityAddr, EntityName, EntityType, Errno, Features, GlobalId, Tid};
 use tokio::task::JoinSet;
 
-use crate::{MonClientOptions, MonError};
+use crate::{Attempts, MonClientOptions, MonError};
 
 /// What came of one monitor that did not become the session.
 pub(crate) struct Failure {
@@ -51,6 +52,12 @@ impl Failure {
         }
     }
 
+    /// True if nothing listens there.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(&self.error, Error::Connect { source, .. }
+            if source.kind() == std::io::ErrorKind::ConnectionRefused)
+    }
+
     /// True if the next attempt may go better right away.
     pub(crate) fn is_worth_an_immediate_retry(&self) -> bool {
         matches!(
@@ -61,6 +68,56 @@ impl Failure {
             }
         )
     }
+}
+
+fn client_config(options: &MonClientOptions, global_seq: &GlobalSeq, target: EntityAddr) -> ClientConfig {
+    let mut config = ClientConfig::new(options.name.kind, options.addrs.clone(), EntityType::Mon, target);
+    config.gid = options.daemon_id;
+    config.global_seq = global_seq.next();
+    config.modes = options.modes.clone();
+    config.features_required = Features::MSG_ADDR2 | Features::OSD_REPLY_MUX;
+    config.crypto = options.crypto;
+    config
+}
+
+fn dial_options(options: &MonClientOptions, deadline: Duration) -> DialOptions {
+    let keepalive = Keepalive { interval: options.ping_interval, timeout: options.ping_timeout };
+    DialOptions::from(deadline).with_keepalive(keepalive)
+}
+
+/// Asks one monitor how it is, on a connection and with tickets of its own.
+pub(crate) async fn ping(
+    options: &MonClientOptions,
+    global_seq: &GlobalSeq,
+    target: EntityAddr,
+    deadline: Duration,
+) -> Result<String, String> {
+    let addr = target.socket.ok_or("it has no address")?;
+    let config = client_config(options, global_seq, target);
+    let auth = options.ticket_keeper().mon_authenticator();
+    let dialled = Connection::dial(addr, config, auth, dial_options(options, deadline)).await;
+    let (sender, receiver) = dialled.map_err(|e| e.to_string())?;
+    sender.send_typed(&Ping::default(), Tid(0)).map_err(|e| e.to_string())?;
+    let mut text = None;
+    let ended = receiver
+        .run(|message: Message<'_>, _: &Sender| {
+            if message.header.kind == Ping::TYPE {
+                text = Some(decode::<Ping>(&message)?.text.unwrap_or_default());
+                return Err(CloseReason::dispatch("the ping was answered"));
+            }
+            Ok(())
+        })
+        .await;
+    text.ok_or_else(|| ended.to_string())
+}
+
+/// What became of each, for a message.
+pub(crate) fn attempts(failures: &[Failure]) -> Attempts {
+    let mut attempts = Attempts::default();
+    for failure in failures {
+        attempts.record(failure.addr, failure.error.to_string());
+    }
+    attempts
 }
 
 /// Dials all of `addrs`; gives the first session, or every failure. Returns within `deadline`.
@@ -75,16 +132,9 @@ pub(crate) async fn round(
     let mut dials = JoinSet::new();
     for target in addrs {
         let Some(addr) = target.socket else { continue };
-        let mut config =
-            ClientConfig::new(options.name.kind, options.addrs.clone(), EntityType::Mon, *target);
-        config.gid = options.daemon_id;
-        config.global_seq = global_seq.next();
-        config.modes = options.modes.clone();
-        config.features_required = Features::MSG_ADDR2 | Features::OSD_REPLY_MUX;
-        config.crypto = options.crypto;
+        let config = client_config(options, global_seq, *target);
         let auth = Box::new(FirstWins { inner: tickets.mon_authenticator(), first: first.clone() });
-        let keepalive = Keepalive { interval: options.ping_interval, timeout: options.ping_timeout };
-        let dial_options = DialOptions::from(deadline).with_keepalive(keepalive);
+        let dial_options = dial_options(options, deadline);
         dials.spawn(async move {
             Connection::dial(addr, config, auth, dial_options).await.map_err(|error| Failure { addr, error })
         });

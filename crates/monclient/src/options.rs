@@ -65,6 +65,10 @@ pub struct MonClientOptions {
     pub private_handler: Option<Arc<dyn PrivateHandler>>,
     /// Limit on [`MonClient::connect`](crate::MonClient::connect) (`client_mount_timeout`). Default 10 s.
     pub connect_timeout: Duration,
+    /// Time after which a first connection fails early if every monitor refuses the TCP connection: nothing
+    /// listens there. A monitor that is just being restarted is back sooner. `None`, which daemons have, goes
+    /// on to `connect_timeout`. Default 2 s for clients.
+    pub refused_timeout: Option<Duration>,
     /// Limit on requests that give none (`rados_mon_op_timeout`). Default 10 s.
     pub request_timeout: Duration,
     /// Time for one round of monitors (`mon_client_hunt_interval`). Default 3 s; each round gets 1.5 times the
@@ -82,6 +86,9 @@ pub struct MonClientOptions {
 }
 
 impl MonClientOptions {
+    /// A limit that is none: long enough for ever, and no special case.
+    pub const NEVER: Duration = Duration::from_secs(100 * 365 * 86400);
+
     /// The defaults for an entity: a client's services and wishes, modes that fit the credentials.
     pub fn new(name: EntityName, credentials: Credentials, monitors: Vec<EntityAddr>) -> Self {
         let modes = match credentials {
@@ -89,6 +96,7 @@ impl MonClientOptions {
             Credentials::Key(_) => vec![ConMode::Secure, ConMode::Crc],
         };
         MonClientOptions {
+            refused_timeout: (name.kind == EntityType::Client).then_some(Duration::from_secs(2)),
             name,
             credentials,
             monitors,
@@ -140,10 +148,9 @@ impl MonClientOptions {
             options.modes = vec![ConMode::Crc];
         }
         options.crypto = crypto_options(config)?;
-        options.connect_timeout = config.duration("client_mount_timeout")?;
-        // 0 means none to Ceph; a day is as good, and needs no special case.
-        const NO_LIMIT: Duration = Duration::from_secs(86400);
-        options.request_timeout = config.timeout("rados_mon_op_timeout")?.unwrap_or(NO_LIMIT);
+        // 0 means never, as in Ceph.
+        options.connect_timeout = config.timeout("client_mount_timeout")?.unwrap_or(Self::NEVER);
+        options.request_timeout = config.timeout("rados_mon_op_timeout")?.unwrap_or(Self::NEVER);
         options.hunt_interval = config.duration("mon_client_hunt_interval")?;
         options.ping_interval = config.duration("mon_client_ping_interval")?;
         options.ping_timeout = config.duration("mon_client_ping_timeout")?;

@@ -35,7 +35,7 @@ const SHORT_SESSION: Duration = Duration::from_secs(5);
 
 /// Runs until `shutdown` or a first connection that cannot succeed.
 pub(crate) async fn run(shared: Arc<Shared>, shutdown: Shutdown) {
-    let mut hunter = Hunter::default();
+    let mut hunter = Hunter::new(shared.options.refused_timeout);
     let mut pause = MIN_PAUSE;
     let work = async {
         loop {
@@ -81,7 +81,12 @@ async fn hunt(shared: &Shared, hunter: &mut Hunter) -> Option<(Sender, Receiver)
                 Err(failures) => failures,
             };
         let name = &shared.options.name;
-        let fatal = failures.iter().find_map(|f| f.fatal(name));
+        let fatal = failures.iter().find_map(|f| f.fatal(name)).or_else(|| {
+            let all = failures.len() == addrs.len() && failures.iter().all(dial::Failure::is_refusal);
+            let known = monmap.mons.len();
+            let after = hunter.refused(all, addrs.len(), known, started, Instant::now())?;
+            Some(MonError::Unreachable { after, attempts: dial::attempts(&failures) })
+        });
         let retry_now = failures.iter().any(dial::Failure::is_worth_an_immediate_retry);
         let refused: Vec<String> = failures.iter().map(|f| f.error.to_string()).collect();
         tracing::debug!(?refused, "no monitor in this round");
