@@ -1,14 +1,25 @@
 //! Settings of a cluster handle.
 
-use std::{fmt, path::Path, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use sepiola_cephx::{ConMode, Keyring};
-use sepiola_config::{Config, Layer};
+use sepiola_config::{ConfFile, Config, Layer, split_ceph_args};
 use sepiola_crypto::{CryptoKey, CryptoOptions};
 use sepiola_monclient::{Credentials, MonClient, MonClientOptions, MonError, mode_options};
 use sepiola_wire::{EntityName, EntityType};
 
 use crate::{Error, Result, objecter::ObjecterOptions, rados::Rados};
+
+/// A ceph.conf that is yet to be applied.
+#[derive(Clone)]
+enum Conf {
+    File(PathBuf),
+    Text(ConfFile),
+}
 
 /// Collects settings; [`RadosBuilder::connect`] uses them. What is set here counts more than ceph.conf.
 ///
@@ -18,15 +29,18 @@ use crate::{Error, Result, objecter::ObjecterOptions, rados::Rados};
 #[derive(Clone, Default)]
 #[must_use = "a builder does nothing until it connects"]
 pub struct RadosBuilder {
-    conf_files: Vec<PathBuf>,
+    base: Option<Config>,
+    conf: Vec<Conf>,
     name: Option<String>,
+    environment: Vec<(String, String)>,
     options: Vec<(String, String)>,
     key: Option<CryptoKey>,
     keyring: Option<Keyring>,
     modes: Option<Vec<ConMode>>,
-    connect_timeout: Option<Duration>,
-    mon_timeout: Option<Duration>,
+    connect_timeout: Option<Option<Duration>>,
+    mon_timeout: Option<Option<Duration>>,
     op_timeout: Option<Option<Duration>>,
+    ready_timeout: Option<Duration>,
     spin: Option<Duration>,
     crypto: Option<CryptoOptions>,
     max_ops_in_flight: Option<usize>,
@@ -38,7 +52,14 @@ impl RadosBuilder {
         Self::default()
     }
 
-    /// Reads a ceph.conf: monitors, keyring, modes and timeouts.
+    /// Starts from a whole configuration, as its entity; whatever else is set here counts more. For
+    /// programs that have read ceph.conf, the environment and their own arguments already.
+    pub fn config(mut self, config: Config) -> Self {
+        self.base = Some(config);
+        self
+    }
+
+    /// Reads a ceph.conf: monitors, keyring, modes and timeouts. Of several files the later counts more.
     ///
     /// # Errors
     /// [`Error::Config`] if it cannot be read or understood.
@@ -46,8 +67,44 @@ impl RadosBuilder {
         let path = path.as_ref();
         // Which sections count depends on the name, which may still be set: parse now, apply later.
         Config::new(EntityName::client("admin")).load_file(path).map_err(config_error)?;
-        self.conf_files.push(path.to_owned());
+        self.conf.push(Conf::File(path.to_owned()));
         Ok(self)
+    }
+
+    /// As [`RadosBuilder::conf_file`], with the file's content.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it cannot be understood.
+    pub fn conf_text(mut self, text: &str) -> Result<Self> {
+        self.conf.push(Conf::Text(ConfFile::parse(text).map_err(config_error)?));
+        Ok(self)
+    }
+
+    /// Takes what the environment says, as Ceph's programs do: options, name and keyring from `CEPH_ARGS`,
+    /// the keyring from `CEPH_KEYRING`. It counts more than ceph.conf, and less than what is set here.
+    /// `CEPH_CONF` is [`RadosBuilder::default_conf_file`]'s affair.
+    pub fn environment(mut self) -> Self {
+        let args = std::env::var("CEPH_ARGS").unwrap_or_default();
+        let split = split_ceph_args(args.split_whitespace().map(str::to_owned));
+        self.environment.extend(split.options);
+        if let Some(keyring) = std::env::var("CEPH_KEYRING").ok().filter(|k| !k.is_empty()) {
+            self.environment.push(("keyring".to_owned(), keyring));
+        }
+        let mut rest = split.rest.into_iter();
+        while let Some(arg) = rest.next() {
+            let name = match arg.as_str() {
+                "-n" | "--name" => rest.next(),
+                "--id" | "--user" => rest.next().map(|id| format!("client.{id}")),
+                other => other
+                    .strip_prefix("--name=")
+                    .map(str::to_owned)
+                    .or_else(|| other.strip_prefix("--id=").map(|id| format!("client.{id}"))),
+            };
+            if self.name.is_none() {
+                self.name = name;
+            }
+        }
+        self
     }
 
     /// Reads the first ceph.conf at the usual places: `CEPH_CONF`, `/etc/ceph/ceph.conf`,
@@ -66,6 +123,11 @@ impl RadosBuilder {
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
+    }
+
+    /// Who to be, as a client's id: `admin` for `client.admin`.
+    pub fn id(self, id: impl fmt::Display) -> Self {
+        self.name(format!("client.{id}"))
     }
 
     /// Where the monitors are, as `mon_host` has it: `127.0.0.1:3300`, `v2:10.0.0.1:3300,v2:10.0.0.2:3300`.
@@ -110,21 +172,28 @@ impl RadosBuilder {
         self
     }
 
-    /// Limit on connecting.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = Some(timeout);
+    /// Limit on connecting (`client_mount_timeout`); `None` or zero waits for ever.
+    pub fn connect_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.connect_timeout = Some(or_never(timeout));
         self
     }
 
-    /// Limit on requests to monitors.
-    pub fn mon_timeout(mut self, timeout: Duration) -> Self {
-        self.mon_timeout = Some(timeout);
+    /// Limit on requests to monitors (`rados_mon_op_timeout`); `None` or zero waits for ever.
+    pub fn mon_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.mon_timeout = Some(or_never(timeout));
         self
     }
 
-    /// Limit on operations on objects; `None` waits for ever.
+    /// Limit on operations on objects (`rados_osd_op_timeout`); `None` or zero waits for ever.
     pub fn op_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.op_timeout = Some(timeout.into());
+        self.op_timeout = Some(or_never(timeout));
+        self
+    }
+
+    /// Limit on one attempt to connect to an OSD (`ms_connection_ready_timeout`); further attempts follow
+    /// until the operation's own limit.
+    pub fn ready_timeout(mut self, timeout: Duration) -> Self {
+        self.ready_timeout = Some(timeout);
         self
     }
 
@@ -154,13 +223,13 @@ impl RadosBuilder {
     /// [`Error::Config`] for settings that cannot be used; [`Error::Monitor`] with one line that says what
     /// became of each monitor, within [`RadosBuilder::connect_timeout`].
     pub async fn connect(self) -> Result<Rados> {
-        let config = self.config()?;
+        let config = self.merged()?;
         let mut mon = self.mon_options(&config).await?;
         if let Some(timeout) = self.connect_timeout {
-            mon.connect_timeout = timeout;
+            mon.connect_timeout = timeout.unwrap_or(MonClientOptions::NEVER);
         }
         if let Some(timeout) = self.mon_timeout {
-            mon.request_timeout = timeout;
+            mon.request_timeout = timeout.unwrap_or(MonClientOptions::NEVER);
         }
         if let Some(crypto) = self.crypto {
             mon.crypto = crypto;
@@ -182,7 +251,10 @@ impl RadosBuilder {
                 Some(set) => set,
                 None => config.timeout("rados_osd_op_timeout").map_err(config_error)?,
             },
-            connect_timeout: config.duration("ms_connection_ready_timeout").map_err(config_error)?,
+            connect_timeout: match self.ready_timeout {
+                Some(set) => set,
+                None => config.duration("ms_connection_ready_timeout").map_err(config_error)?,
+            },
             modes,
             crypto: mon.crypto,
             max_ops_in_flight: match self.max_ops_in_flight {
@@ -197,18 +269,28 @@ impl RadosBuilder {
         };
         let mon_timeout = mon.request_timeout;
         let client = MonClient::connect(mon).await?;
-        Ok(Rados::start(client, mon_timeout, options))
+        Ok(Rados::start(client, mon_timeout, options, config))
     }
 
-    fn entity(&self) -> Result<EntityName> {
-        let name = self.name.as_deref().unwrap_or("client.admin");
-        name.parse().map_err(|e| Error::Config(format!("{e}")))
-    }
-
-    fn config(&self) -> Result<Config> {
-        let mut config = Config::new(self.entity()?);
-        for path in &self.conf_files {
-            config.load_file(path).map_err(config_error)?;
+    fn merged(&self) -> Result<Config> {
+        let name = self.name.as_deref().map(entity).transpose()?;
+        let mut config = match (&self.base, name) {
+            // What a file says was chosen by the entity when it was read.
+            (Some(base), Some(name)) if name != *base.name() => {
+                let why = format!("the configuration is {}'s, and cannot be used as {name}", base.name());
+                return Err(Error::Config(why));
+            }
+            (Some(base), _) => base.clone(),
+            (None, name) => Config::new(name.unwrap_or_else(|| EntityName::client("admin"))),
+        };
+        for conf in &self.conf {
+            match conf {
+                Conf::File(path) => config.load_file(path).map_err(config_error)?,
+                Conf::Text(file) => config.apply_file(file),
+            }
+        }
+        for (option, value) in &self.environment {
+            config.set(Layer::Environment, option, value.clone());
         }
         for (option, value) in &self.options {
             config.set(Layer::CommandLine, option, value.clone());
@@ -231,6 +313,15 @@ impl RadosBuilder {
             tokio::task::spawn_blocking(move || MonClientOptions::from_config_and_key(&config, key)).await;
         Ok(options.map_err(|e| Error::Local(e.to_string()))??)
     }
+}
+
+fn entity(name: &str) -> Result<EntityName> {
+    name.parse().map_err(|e| Error::Config(format!("{e}")))
+}
+
+/// Zero is Ceph's way to say never.
+fn or_never(timeout: impl Into<Option<Duration>>) -> Option<Duration> {
+    timeout.into().filter(|timeout| !timeout.is_zero())
 }
 
 /// Without keys there is nothing to encrypt with.
@@ -259,7 +350,6 @@ impl From<MonError> for Error {
 impl fmt::Debug for RadosBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RadosBuilder")
-            .field("conf_files", &self.conf_files)
             .field("name", &self.name)
             .field("modes", &self.modes)
             .finish_non_exhaustive()

@@ -1,15 +1,23 @@
 //! Several operations on one object in one message: all of them, or none.
 
+mod checksum;
+mod hints;
 mod read_op;
+mod result;
 mod write_op;
 
-pub use read_op::{ReadOp, ReadResult};
-pub use write_op::{Create, WriteOp, WriteResult};
+pub use checksum::Checksum;
+pub use hints::{Advice, AllocHint};
+pub use read_op::ReadOp;
+pub use result::{ReadResult, WriteResult};
+pub use write_op::{Create, WriteOp};
 
 /// How a stored and a given value are compared.
 pub use sepiola_messages::osd_op::CmpOp;
 
 use std::ops::{Bound, RangeBounds};
+
+use sepiola_messages::osd_op::OpSpec;
 
 use crate::{Error, Result};
 
@@ -25,6 +33,16 @@ where
     entries.dedup_by(|a, b| a.0.as_ref() == b.0.as_ref());
     entries.reverse();
     entries
+}
+
+/// A comparison of omap entries.
+fn omap_cmp<K, V>(entries: impl IntoIterator<Item = (K, CmpOp, V)>) -> OpSpec
+where
+    K: AsRef<[u8]>,
+    V: AsRef<[u8]>,
+{
+    let entries = sorted_entries(entries.into_iter().map(|(key, op, value)| (key, (op, value))));
+    OpSpec::omap_cmp(entries.into_iter().map(|(key, (op, value))| (key, op, value)))
 }
 
 /// Keys in ascending order, each once.

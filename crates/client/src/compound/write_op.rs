@@ -1,10 +1,11 @@
 //! Compound writes.
 
 use bytes::Bytes;
-use sepiola_messages::osd_op::{CmpOp, OpFlags, OpSpec};
+use sepiola_messages::osd_op::{CmpOp, CopyFrom, OpFlags, OpSpec, RequestFlags};
 use sepiola_wire::{SnapId, UTime};
 
-use super::{sorted_entries, sorted_keys};
+use super::{Advice, AllocHint, omap_cmp, sorted_entries, sorted_keys};
+use crate::{IoCtx, ObjectName};
 
 /// What to do if the object exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,28 +17,12 @@ pub enum Create {
 }
 
 /// Operations that change one object, carried out in order and atomically: if one fails, none has happened.
-///
-/// ```no_run
-/// # async fn example(io: sepiola_client::IoCtx) -> Result<(), sepiola_client::Error> {
-/// use sepiola_client::{Exclusive, WriteOp};
-/// let op = WriteOp::new().create(Exclusive).set_xattr("k", "v").omap_set([("a", "1"), ("b", "2")]);
-/// io.operate("obj", op).await?;
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug, Clone, Default)]
 #[must_use = "an operation does nothing until it is given to `IoCtx::operate`"]
 pub struct WriteOp {
     pub(crate) specs: Vec<OpSpec>,
     pub(crate) mtime: Option<UTime>,
-}
-
-/// What came of a compound write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WriteResult {
-    /// The object's user version after it.
-    pub version: u64,
+    pub(crate) flags: RequestFlags,
 }
 
 impl WriteOp {
@@ -59,6 +44,34 @@ impl WriteOp {
     /// The modification time that the object gets; now, if not set.
     pub fn mtime(mut self, mtime: UTime) -> Self {
         self.mtime = Some(mtime);
+        self
+    }
+
+    /// Asks for the results and outputs of the single operations, which writes do not give by themselves;
+    /// they are in [`WriteResult`](crate::WriteResult).
+    pub fn return_results(mut self) -> Self {
+        self.flags |= RequestFlags::RETURNVEC;
+        self
+    }
+
+    /// Tries also when the cluster or the pool is full, and fails with ENOSPC or EDQUOT instead of waiting.
+    pub fn full_try(mut self) -> Self {
+        self.flags |= RequestFlags::FULL_TRY;
+        self
+    }
+
+    /// Goes ahead although the cluster or the pool is full, as deletions do by themselves. Needs the right
+    /// to do everything with the pool.
+    pub fn full_force(mut self) -> Self {
+        self.flags |= RequestFlags::FULL_FORCE;
+        self
+    }
+
+    /// Tells what to expect of the bytes that the operation added last touches.
+    pub fn advise(mut self, advice: Advice) -> Self {
+        if let Some(last) = self.specs.last_mut() {
+            last.flags |= advice.flags();
+        }
         self
     }
 
@@ -125,12 +138,22 @@ impl WriteOp {
         self.with(OpSpec::rollback(snap))
     }
 
-    /// Tells the store what sizes, in bytes, and what use to expect. Never fails.
-    pub fn alloc_hint(self, object_size: u64, write_size: u64, flags: u32) -> Self {
-        self.with(OpSpec::set_alloc_hint(object_size, write_size, flags))
+    /// Tells the store what sizes, in bytes, and what use to expect. Creates the object, and never fails.
+    pub fn alloc_hint(self, object_size: u64, write_size: u64, hint: AllocHint) -> Self {
+        self.with(OpSpec::set_alloc_hint(object_size, write_size, hint.0))
     }
 
-    /// Fails with ECANCELED unless the bytes at `offset` are `data`.
+    /// Replaces the object by a copy of another one, which `source` places, with data, xattrs and omap. Fails
+    /// with ERANGE or EOVERFLOW unless that has this user version; 0 takes any. Sepiola's OSDs answer
+    /// EOPNOTSUPP if the other object is on another OSD.
+    pub fn copy_from(self, source: &IoCtx, object: impl Into<ObjectName>, version: u64) -> Self {
+        let args =
+            CopyFrom { src_snap: source.read_snapshot().0, src_version: version, ..CopyFrom::default() };
+        self.with(OpSpec::copy_from(object.into().as_bytes(), &source.locator(), args))
+    }
+
+    /// Fails unless the bytes at `offset` are `data`; [`Error::mismatch_at`](crate::Error::mismatch_at) tells
+    /// where they differ. What lies behind the end of the object compares as zeros.
     pub fn compare_extent(self, offset: u64, data: impl Into<Bytes>) -> Self {
         self.with(OpSpec::cmpext(offset, data))
     }
@@ -148,6 +171,12 @@ impl WriteOp {
     /// Fails with ECANCELED unless *value `op` stored value* holds for an xattr.
     pub fn compare_xattr(self, name: impl AsRef<[u8]>, op: CmpOp, value: impl AsRef<[u8]>) -> Self {
         self.with(OpSpec::cmpxattr(name.as_ref(), op, value.as_ref()))
+    }
+
+    /// Fails with ECANCELED unless *value `op` stored value* holds for an xattr that holds a number in
+    /// decimal digits; one that is missing counts as 0.
+    pub fn compare_xattr_u64(self, name: impl AsRef<[u8]>, op: CmpOp, value: u64) -> Self {
+        self.with(OpSpec::cmpxattr_u64(name.as_ref(), op, value))
     }
 
     /// Sets omap entries.
@@ -186,8 +215,7 @@ impl WriteOp {
         K: AsRef<[u8]>,
         V: AsRef<[u8]>,
     {
-        let entries = sorted_entries(entries.into_iter().map(|(key, op, value)| (key, (op, value))));
-        self.with(OpSpec::omap_cmp(entries.into_iter().map(|(key, (op, value))| (key, op, value))))
+        self.with(omap_cmp(entries))
     }
 
     /// Calls a method of an object class that writes.

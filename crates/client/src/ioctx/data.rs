@@ -3,11 +3,11 @@
 use std::ops::RangeBounds;
 
 use bytes::Bytes;
-use sepiola_messages::osd_op::OpSpec;
+use sepiola_messages::osd_op::{OpSpec, RequestFlags};
 use sepiola_wire::UTime;
 
 use super::IoCtx;
-use crate::{Create, Error, ObjectName, Result, compound::extent};
+use crate::{AllocHint, Checksum, Create, Error, ObjectName, ReadOp, Result, WriteOp, compound::extent};
 
 /// Size and time of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +21,6 @@ pub struct Stat {
 impl IoCtx {
     /// Reads a range of bytes; less comes back if the object ends before it.
     ///
-    /// ```no_run
-    /// # async fn example(io: sepiola_client::IoCtx) -> Result<(), sepiola_client::Error> {
-    /// let head = io.read("obj", 0..4096).await?;
-    /// let all = io.read("obj", ..).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// ENOENT if there is no such object.
     pub async fn read(&self, object: impl Into<ObjectName>, range: impl RangeBounds<u64>) -> Result<Bytes> {
@@ -40,6 +32,48 @@ impl IoCtx {
         }
         let spec = OpSpec::read(extent.offset, extent.length);
         self.read_specs("read", object.into(), vec![spec]).await?.bytes(0)
+    }
+
+    /// Reads a range of bytes without its holes: offsets and bytes. What counts as a hole is the store's
+    /// affair.
+    ///
+    /// # Errors
+    /// ENOENT if there is no such object; for an empty range.
+    pub async fn sparse_read(
+        &self,
+        object: impl Into<ObjectName>,
+        range: impl RangeBounds<u64>,
+    ) -> Result<Vec<(u64, Bytes)>> {
+        self.operate_read(object, ReadOp::new().sparse_read(range)?).await?.extents(0)
+    }
+
+    /// Checksums of a range, computed by the OSD: one for each `chunk_size` bytes or, if that is 0, one for
+    /// all.
+    ///
+    /// # Errors
+    /// ENOENT if there is no such object, EINVAL if the last chunk is not whole; for an empty range.
+    pub async fn checksum(
+        &self,
+        object: impl Into<ObjectName>,
+        kind: Checksum,
+        range: impl RangeBounds<u64>,
+        chunk_size: u32,
+    ) -> Result<Vec<u64>> {
+        self.operate_read(object, ReadOp::new().checksum(kind, range, chunk_size)?).await?.checksums(0)
+    }
+
+    /// Compares bytes of the object at an offset. What lies behind its end compares as zeros.
+    ///
+    /// # Errors
+    /// If they differ: [`Error::mismatch_at`] tells where.
+    pub async fn compare_extent(
+        &self,
+        object: impl Into<ObjectName>,
+        offset: u64,
+        data: impl Into<Bytes>,
+    ) -> Result<()> {
+        let spec = OpSpec::cmpext(offset, data);
+        self.read_specs("compare", object.into(), vec![spec]).await.map(drop)
     }
 
     /// Size and modification time.
@@ -79,6 +113,47 @@ impl IoCtx {
         self.write_one("append to", object.into(), OpSpec::append(data)).await
     }
 
+    /// Repeats a pattern over `length` bytes from an offset on. Creates the object.
+    ///
+    /// # Errors
+    /// EINVAL unless `length` is a multiple of the pattern's length.
+    pub async fn write_same(
+        &self,
+        object: impl Into<ObjectName>,
+        offset: u64,
+        length: u64,
+        pattern: impl Into<Bytes>,
+    ) -> Result<()> {
+        self.write_one("write", object.into(), OpSpec::write_same(offset, length, pattern)).await
+    }
+
+    /// Tells the store what sizes, in bytes, and what use of the object to expect. Creates the object.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn set_alloc_hint(
+        &self,
+        object: impl Into<ObjectName>,
+        object_size: u64,
+        write_size: u64,
+        hint: AllocHint,
+    ) -> Result<()> {
+        self.operate(object, WriteOp::new().alloc_hint(object_size, write_size, hint)).await.map(drop)
+    }
+
+    /// Replaces `object` by a copy of another object, which `source` places.
+    ///
+    /// # Errors
+    /// ENOENT if the other one is missing; EOPNOTSUPP from OSDs of Sepiola if another OSD has it.
+    pub async fn copy_from(
+        &self,
+        object: impl Into<ObjectName>,
+        source: &IoCtx,
+        source_object: impl Into<ObjectName>,
+    ) -> Result<()> {
+        self.operate(object, WriteOp::new().copy_from(source, source_object, 0)).await.map(drop)
+    }
+
     /// Zeroes a range of bytes; one that reaches the end shortens the object.
     ///
     /// # Errors
@@ -115,6 +190,6 @@ impl IoCtx {
     }
 
     pub(super) async fn write_one(&self, what: &'static str, object: ObjectName, spec: OpSpec) -> Result<()> {
-        self.write_specs(what, object, vec![spec], UTime::now()).await.map(drop)
+        self.write_specs(what, object, vec![spec], UTime::now(), RequestFlags::NONE).await.map(drop)
     }
 }

@@ -42,22 +42,14 @@ pub struct ObjectList {
     io: IoCtx,
     namespace: Bytes,
     cursor: HObject,
+    /// The first place that is not listed.
+    end: HObject,
     start_epoch: Epoch,
     page: VecDeque<ListedObject>,
 }
 
 impl IoCtx {
     /// Lists the objects of the pool in this context's namespace.
-    ///
-    /// ```no_run
-    /// # async fn example(io: sepiola_client::IoCtx) -> Result<(), sepiola_client::Error> {
-    /// let mut objects = io.list();
-    /// while let Some(object) = objects.next().await? {
-    ///     println!("{}", String::from_utf8_lossy(&object.name));
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list(&self) -> ObjectList {
         self.list_from(HObject::min())
     }
@@ -73,6 +65,7 @@ impl IoCtx {
             io: self.clone(),
             namespace: self.namespace.clone(),
             cursor,
+            end: HObject::max(),
             start_epoch: Epoch(0),
             page: VecDeque::new(),
         }
@@ -80,6 +73,13 @@ impl IoCtx {
 }
 
 impl ObjectList {
+    /// Ends before `cursor`, which is where another listing of the same pool stood or where a slice begins.
+    #[must_use]
+    pub fn until(mut self, cursor: HObject) -> Self {
+        self.end = cursor;
+        self
+    }
+
     /// The next object, `None` at the end.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl ObjectList {
             if let Some(object) = self.page.pop_front() {
                 return Ok(Some(object));
             }
-            if self.cursor.max {
+            if self.is_over() {
                 return Ok(None);
             }
             self.page = self.fetch().await?.into();
@@ -103,7 +103,7 @@ impl ObjectList {
     pub async fn next_page(&mut self) -> Result<Vec<ListedObject>> {
         loop {
             let page = std::mem::take(&mut self.page);
-            if !page.is_empty() || self.cursor.max {
+            if !page.is_empty() || self.is_over() {
                 return Ok(page.into());
             }
             self.page = self.fetch().await?.into();
@@ -127,6 +127,10 @@ impl ObjectList {
         })
     }
 
+    fn is_over(&self) -> bool {
+        self.cursor.max || self.cursor >= self.end
+    }
+
     /// Asks the pg that the cursor is in.
     async fn fetch(&mut self) -> Result<Vec<ListedObject>> {
         let result = self.io.objecter().execute(self.request()?).await?;
@@ -142,7 +146,13 @@ impl ObjectList {
             return Err(Error::PeerMisbehaved("a listing that does not advance".to_owned()));
         }
         self.cursor = listing.next;
-        Ok(listing.entries.into_iter().map(ListedObject::from).collect())
+        let mut found: Vec<_> = listing.entries.into_iter().map(ListedObject::from).collect();
+        if self.cursor > self.end {
+            // The page reaches beyond the end, which cuts through it.
+            self.cursor = self.end.clone();
+            found.retain(|object| self.io.place_of(object) < self.end);
+        }
+        Ok(found)
     }
 
     fn request(&self) -> Result<Request> {

@@ -1,19 +1,27 @@
 //! Objects of one pool.
 
+mod class;
 mod data;
 mod list;
+mod lock;
 mod omap;
+mod omap_list;
+mod slices;
+mod unsupported;
 mod xattr;
 
 use std::fmt;
 
 use bytes::Bytes;
-use sepiola_messages::osd_op::{OpSpec, RequestHead};
+use sepiola_messages::PoolStat;
+use sepiola_messages::osd_op::{OpSpec, RequestFlags, RequestHead};
 use sepiola_wire::{Epoch, Errno, ObjectLocator, PgId, PoolId, SnapId, SpgId, UTime};
 
 pub use data::Stat;
 pub use list::{ListedObject, ObjectList};
+pub use lock::{Lock, LockInfo, Locker};
 pub use omap::OmapPage;
+pub use omap_list::OmapList;
 
 use crate::{
     Error, ObjectName, ReadOp, ReadResult, Result, WriteOp, WriteResult,
@@ -64,6 +72,38 @@ impl IoCtx {
         &self.pool_name
     }
 
+    /// The pool's name in the newest map, as it may have been renamed.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPool`] if the pool was deleted.
+    pub fn current_pool_name(&self) -> Result<String> {
+        let map = self.rados.osdmap();
+        map.pool_name(self.pool).map(str::to_owned).ok_or_else(|| Error::NoSuchPool(self.pool_name.clone()))
+    }
+
+    /// Usage of the pool, as its OSDs last reported it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPool`] if the pool was deleted.
+    pub async fn pool_stat(&self) -> Result<PoolStat> {
+        self.rados.pool_stat(&self.current_pool_name()?).await
+    }
+
+    /// The locator key; empty places objects by their names.
+    pub fn locator_key(&self) -> &[u8] {
+        &self.locator_key
+    }
+
+    /// The object's placement hash in this context.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPool`] if the pool was deleted.
+    pub fn object_hash(&self, object: impl Into<ObjectName>) -> Result<u32> {
+        let map = self.rados.osdmap();
+        let pool = map.pool(self.pool).ok_or_else(|| Error::NoSuchPool(self.pool_name.clone()))?;
+        Ok(pool.object_hash(object.into().as_bytes(), &self.locator_key, &self.namespace))
+    }
+
     /// The namespace; empty is the default one.
     pub fn namespace(&self) -> &[u8] {
         &self.namespace
@@ -111,8 +151,13 @@ impl IoCtx {
             return Err(Error::InvalidArgument("a compound write without operations".into()));
         }
         let mtime = op.mtime.unwrap_or_else(UTime::now);
-        let reply = self.write_specs("operate on", object.into(), op.specs, mtime).await?;
-        Ok(WriteResult { version: reply.user_version })
+        let object = object.into().into_bytes();
+        let name = ObjectName::from(object.clone());
+        let reply = self.write_specs("operate on", name, op.specs, mtime, op.flags).await?;
+        Ok(WriteResult {
+            version: reply.user_version,
+            results: ReadResult { reply, what: "operate on", object },
+        })
     }
 
     /// Carries out a compound read.
@@ -123,7 +168,25 @@ impl IoCtx {
         if op.is_empty() {
             return Err(Error::InvalidArgument("a compound read without operations".into()));
         }
-        self.read_specs("read", object.into(), op.specs).await
+        let object = object.into().into_bytes();
+        let mut request = self.request("read", object.clone(), op.specs, false)?;
+        request.head.snap = self.read_snap;
+        request.head.flags |= op.flags;
+        Ok(ReadResult { reply: self.execute(request).await?, what: "read", object })
+    }
+
+    /// The snapshot that reads are of.
+    pub(crate) fn read_snapshot(&self) -> SnapId {
+        self.read_snap
+    }
+
+    /// What places objects beside their names.
+    pub(crate) fn locator(&self) -> ObjectLocator {
+        ObjectLocator {
+            key: self.locator_key.clone(),
+            nspace: self.namespace.clone(),
+            ..ObjectLocator::new(self.pool)
+        }
     }
 
     fn objecter(&self) -> &Objecter {
@@ -141,13 +204,8 @@ impl IoCtx {
         if object.is_empty() {
             return Err(Error::InvalidArgument("an object without a name".into()));
         }
-        let locator = ObjectLocator {
-            key: self.locator_key.clone(),
-            nspace: self.namespace.clone(),
-            ..ObjectLocator::new(self.pool)
-        };
         let nowhere = SpgId::replicated(PgId::new(self.pool, 0));
-        let mut head = RequestHead::new(nowhere, 0, Epoch(0), locator, object);
+        let mut head = RequestHead::new(nowhere, 0, Epoch(0), self.locator(), object);
         head.flags = request_flags(writes, specs.iter().map(|op| op.code));
         Ok(Request { head, specs, writes, what })
     }
@@ -159,8 +217,10 @@ impl IoCtx {
         object: ObjectName,
         specs: Vec<OpSpec>,
         mtime: UTime,
+        flags: RequestFlags,
     ) -> Result<Reply> {
         let mut request = self.request(what, object.into_bytes(), specs, true)?;
+        request.head.flags |= flags;
         request.head.mtime = mtime;
         request.head.snap_seq = self.snap_seq;
         request.head.snaps.clone_from(&self.snaps);

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What OSDs give at once at most.
-const PAGE: u64 = 1024;
+pub(super) const PAGE: u64 = 1024;
 
 /// A part of an omap.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,17 +45,14 @@ impl IoCtx {
     /// # Errors
     /// ENOENT without the object.
     pub async fn omap_get_vals(&self, object: impl Into<ObjectName>) -> Result<BTreeMap<Bytes, Bytes>> {
-        let object = object.into();
+        let mut list = self.omap_list(object);
         let mut all = BTreeMap::new();
-        let mut last = Bytes::new();
         loop {
-            let page = self.omap_get_page(&object, &last, b"", PAGE).await?;
-            let Some((key, _)) = page.entries.last() else { return Ok(all) };
-            last = key.clone();
-            all.extend(page.entries);
-            if !page.more {
+            let page = list.next_page().await?;
+            if page.is_empty() {
                 return Ok(all);
             }
+            all.extend(page);
         }
     }
 
@@ -135,6 +132,20 @@ impl IoCtx {
         keys: impl IntoIterator<Item = K>,
     ) -> Result<()> {
         let spec = OpSpec::omap_rm_keys(sorted_keys(keys).into_iter());
+        self.write_one("remove omap keys of", object.into(), spec).await
+    }
+
+    /// Removes the omap entries from `first` to just before `last`.
+    ///
+    /// # Errors
+    /// ENOENT without the object.
+    pub async fn omap_rm_range(
+        &self,
+        object: impl Into<ObjectName>,
+        first: impl AsRef<[u8]>,
+        last: impl AsRef<[u8]>,
+    ) -> Result<()> {
+        let spec = OpSpec::omap_rm_range(first.as_ref(), last.as_ref());
         self.write_one("remove omap keys of", object.into(), spec).await
     }
 

@@ -49,6 +49,7 @@ pub(super) async fn run(inner: Arc<Inner>, session: Arc<Session>) {
             }
             Err(error) => {
                 info!(osd = %session.osd, %error, "cannot connect to OSD");
+                session.failed_to_connect(&error);
                 if matches!(error, Error::Denied(_)) {
                     denials += 1;
                     inner.link.ticket_refused();
@@ -80,7 +81,7 @@ fn fail_all(session: &Session, error: &Error) {
     }
 }
 
-async fn connect(inner: &Inner, session: &Session) -> Result<(Sender, Receiver, GlobalId), Error> {
+pub(super) async fn connect(inner: &Inner, session: &Session) -> Result<(Sender, Receiver, GlobalId), Error> {
     let Some(socket) = session.addr.socket else {
         return Err(Error::Connect(format!("osd.{} has no address", session.osd)));
     };

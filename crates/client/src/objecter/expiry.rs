@@ -8,7 +8,12 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tracing::debug;
 
-use super::{Inner, op::Home};
+use super::{
+    Inner,
+    op::{Home, Op},
+    target::{Location, locate},
+};
+use crate::Error;
 
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// An operation older than this makes the client ask for a newer map and the OSD for a sign of life.
@@ -37,6 +42,7 @@ impl Inner {
         }
         for op in self.all_ops() {
             if op.deadline.is_some_and(|deadline| deadline <= now) {
+                let error = self.deadline_passed(&op);
                 let home = std::mem::replace(&mut op.lock().home, Home::None);
                 match home {
                     Home::None => {}
@@ -45,9 +51,34 @@ impl Inner {
                     }
                     Home::Session(session) => session.remove(op.tid),
                 }
-                op.complete(Err(self.timed_out(op.what)));
+                op.complete(Err(error));
             }
         }
+    }
+
+    /// Says what an operation waited for, with the OSD and the pg that should have answered.
+    fn deadline_passed(&self, op: &Op) -> Error {
+        let placement = self.placement.read();
+        // Sessions come before operations in the lock order.
+        let (location, object, pg) = {
+            let state = op.lock();
+            let location = locate(&placement.map, &state.head, op.writes);
+            (location, state.head.oid.clone(), state.head.spg.pg)
+        };
+        let waited_for = match location {
+            Location::At(place) => {
+                let (osd, pg) = (place.osd, place.spg.pg);
+                match placement.sessions.get(&osd).and_then(|session| session.trouble()) {
+                    Some(trouble) => format!("no connection to osd.{osd} for pg {pg} ({trouble})"),
+                    None => format!("no answer from osd.{osd} (pg {pg})"),
+                }
+            }
+            Location::NoPrimary => format!("no OSD to serve pg {pg}"),
+            Location::Paused if op.writes => "no end to the pause of writes (paused or full)".to_owned(),
+            Location::Paused => "no end to the pause of reads".to_owned(),
+            Location::NoPool => "no map with its pool".to_owned(),
+        };
+        self.timed_out(op.what, &object, waited_for)
     }
 
     fn send_queued(&self) {

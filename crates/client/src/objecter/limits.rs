@@ -1,6 +1,8 @@
 //! Limits on operations and bytes in flight.
 
-use tokio::sync::{Semaphore, TryAcquireError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{Mutex, Semaphore, TryAcquireError};
 
 /// Bytes are counted in units, because a semaphore counts to 2^32 at most.
 const UNIT: u64 = 1024;
@@ -11,6 +13,19 @@ pub(crate) struct Limits {
     ops: Semaphore,
     units: Semaphore,
     max_units: u32,
+    /// Operations that wait. While there are any, nothing gets past them.
+    waiting: AtomicUsize,
+    /// Held by the one whose turn it is: it needs both semaphores, and must not be overtaken in between.
+    turn: Mutex<()>,
+}
+
+/// Counts as waiting until it is dropped.
+struct Waiting<'l>(&'l AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// The share of one operation; given back with [`Limits::release`] exactly once.
@@ -26,6 +41,8 @@ impl Limits {
             ops: Semaphore::new(ops.clamp(1, Semaphore::MAX_PERMITS)),
             units: Semaphore::new(max_units as usize),
             max_units,
+            waiting: AtomicUsize::new(0),
+            turn: Mutex::new(()),
         }
     }
 
@@ -37,6 +54,9 @@ impl Limits {
 
     /// The usual case: there is room.
     pub(crate) fn try_acquire(&self, bytes: u64) -> Option<Share> {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            return None;
+        }
         let share = self.share(bytes);
         let op = self.ops.try_acquire().ok()?;
         match self.units.try_acquire_many(share.units) {
@@ -49,8 +69,11 @@ impl Limits {
         }
     }
 
-    /// Waits for room. Dropping the future gives up the place in the queue.
+    /// Waits for room, behind those who came before. Dropping the future gives up the place in the queue.
     pub(crate) async fn acquire(&self, bytes: u64) -> Share {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let _waiting = Waiting(&self.waiting);
+        let _turn = self.turn.lock().await;
         let share = self.share(bytes);
         // Neither semaphore is ever closed.
         if let (Ok(op), Ok(units)) = (self.ops.acquire().await, self.units.acquire_many(share.units).await) {
@@ -76,6 +99,24 @@ mod tests {
 
     async fn is_pending<F: Future>(future: &mut std::pin::Pin<&mut F>) -> bool {
         poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
+    }
+
+    #[tokio::test]
+    async fn nobody_gets_past_those_who_wait() {
+        let limits = Limits::new(2, 8 * UNIT);
+        let small = limits.try_acquire(1).unwrap();
+        let mut large = pin!(limits.acquire(8 * UNIT));
+        assert!(is_pending(&mut large).await, "bytes are used up");
+        assert!(limits.try_acquire(1).is_none(), "there is room, but not before the large one");
+        let mut behind = pin!(limits.acquire(1));
+        assert!(is_pending(&mut behind).await);
+        limits.release(small);
+        // Room for both operations has come, and the first in the queue has not looked yet.
+        assert!(limits.try_acquire(0).is_none());
+        assert!(is_pending(&mut behind).await);
+        limits.release(large.await);
+        limits.release(behind.await);
+        assert!(limits.try_acquire(8 * UNIT).is_some(), "nobody counts as waiting any more");
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@
 //! Lock order: placement, parked, session, operation; none is held across an await.
 
 mod backoff;
+mod command;
 mod completion;
 mod connect;
 mod expiry;
@@ -131,9 +132,10 @@ impl Objecter {
                 let acquire = inner.limits.acquire(weight);
                 match deadline {
                     None => acquire.await,
-                    Some(deadline) => tokio::time::timeout_at(deadline, acquire)
-                        .await
-                        .map_err(|_| inner.timed_out(request.what))?,
+                    Some(deadline) => tokio::time::timeout_at(deadline, acquire).await.map_err(|_| {
+                        let why = "no room among the operations in flight".to_owned();
+                        inner.timed_out(request.what, &request.head.oid, why)
+                    })?,
                 }
             }
         };
@@ -187,8 +189,9 @@ impl Inner {
         Arc::new(Op::new(tid, request, started, deadline))
     }
 
-    fn timed_out(&self, what: &'static str) -> Error {
-        Error::TimedOut { what, after: self.options.op_timeout.unwrap_or_default() }
+    fn timed_out(&self, operation: &'static str, object: &[u8], waited_for: String) -> Error {
+        let after = self.options.op_timeout.unwrap_or_default();
+        Error::TimedOut { operation, object: String::from_utf8_lossy(object).into_owned(), waited_for, after }
     }
 
     /// Puts an operation where the map says.

@@ -42,6 +42,8 @@ struct State {
     /// The connection's output was full. Until what waits was sent, nothing overtakes it.
     stalled: Cell<bool>,
     ended: bool,
+    /// Why there is no connection, if the last attempt failed.
+    trouble: Option<String>,
 }
 
 /// A connection and the identity that it was authenticated under.
@@ -143,6 +145,7 @@ impl Session {
             if state.ended {
                 return false;
             }
+            state.trouble = None;
             state.link = Some(Link { sender, identity });
             state.stalled.set(false);
             for op in state.ops.values().cloned().collect::<Vec<_>>() {
@@ -178,6 +181,16 @@ impl Session {
         for op in state.ops.values() {
             op.lock().queued = true;
         }
+    }
+
+    /// An attempt to connect has failed.
+    pub(crate) fn failed_to_connect(&self, error: &Error) {
+        self.state.lock().trouble = Some(error.to_string());
+    }
+
+    /// Why there is no connection, unless there is one or it is only being made.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.state.lock().trouble.clone()
     }
 
     /// Asks the OSD for a sign of life.

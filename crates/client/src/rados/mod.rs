@@ -1,12 +1,19 @@
 //! The cluster handle.
 
-use std::{fmt, sync::Arc, time::Duration};
+mod commands;
+mod pools;
+mod stats;
 
-use bytes::Bytes;
-use sepiola_messages::{PoolOp, PoolOpCode, PoolStat};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use sepiola_config::Config;
 use sepiola_monclient::MonClient;
-use sepiola_osdmap::OsdMap;
-use sepiola_wire::{EntityName, Epoch, Errno, GlobalId, PoolId, Uuid};
+use sepiola_osdmap::{OsdMap, Release};
+use sepiola_wire::{AddrType, EntityAddr, EntityName, Epoch, GlobalId, PoolId, Uuid};
+
+pub use commands::CommandOutput;
+pub use pools::PoolInfo;
+pub use stats::ClusterStat;
 
 use crate::{
     Error, IoCtx, RadosBuilder, Result,
@@ -16,23 +23,13 @@ use crate::{
 
 /// A connection to a cluster. Clones share it; it ends with the last of them and of the [`IoCtx`]s made from
 /// it. Any number of tasks may use it at once.
-///
-/// ```no_run
-/// # async fn example() -> Result<(), sepiola_client::Error> {
-/// use sepiola_client::Rados;
-/// let rados = Rados::builder().conf_file("ceph.conf")?.name("client.admin").connect().await?;
-/// let io = rados.open_ioctx("pool").await?;
-/// io.write_full("obj", "data").await?;
-/// assert_eq!(io.read("obj", 0..4096).await?, "data");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone)]
 pub struct Rados(Arc<Inner>);
 
 struct Inner {
     monitors: Arc<Monitors>,
     objecter: Objecter,
+    config: Config,
 }
 
 impl Drop for Inner {
@@ -41,47 +38,21 @@ impl Drop for Inner {
     }
 }
 
-/// A pool's number and name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PoolInfo {
-    /// The number; never reused.
-    pub id: PoolId,
-    /// The name.
-    pub name: String,
-}
-
-/// Usage of the cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClusterStat {
-    /// Capacity in KiB.
-    pub kb: u64,
-    /// Used, in KiB.
-    pub kb_used: u64,
-    /// Free, in KiB.
-    pub kb_avail: u64,
-    /// Objects.
-    pub num_objects: u64,
-}
-
-/// What a monitor answered to a command that succeeded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandOutput {
-    /// A line of explanation, which tools print to stderr.
-    pub status: String,
-    /// The output, which tools print to stdout.
-    pub output: Bytes,
-}
-
 impl Rados {
     /// Settings for a connection.
     pub fn builder() -> RadosBuilder {
         RadosBuilder::new()
     }
 
-    pub(crate) fn start(client: Arc<MonClient>, mon_timeout: Duration, options: ObjecterOptions) -> Self {
+    pub(crate) fn start(
+        client: Arc<MonClient>,
+        mon_timeout: Duration,
+        options: ObjecterOptions,
+        config: Config,
+    ) -> Self {
         let monitors = Arc::new(Monitors { client, timeout: mon_timeout });
         let objecter = Objecter::start(monitors.clone(), options);
-        Rados(Arc::new(Inner { monitors, objecter }))
+        Rados(Arc::new(Inner { monitors, objecter, config }))
     }
 
     pub(crate) fn objecter(&self) -> &Objecter {
@@ -151,124 +122,41 @@ impl Rados {
         Ok(IoCtx::new(self.clone(), pool, name))
     }
 
-    /// The number of the pool with this name.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchPool`] if it is not in the newest map.
-    pub async fn pool_id(&self, pool: &str) -> Result<PoolId> {
-        if let Some(id) = self.osdmap().pool_by_name(pool) {
-            return Ok(id);
-        }
-        self.wait_for_latest_osdmap().await?;
-        self.osdmap().pool_by_name(pool).ok_or_else(|| Error::NoSuchPool(pool.to_owned()))
+    /// The value of an option of ceph.conf, as this handle was set up: built-in values included, keys
+    /// hidden. `None` for an option that is unknown and not set.
+    pub fn config_value(&self, option: &str) -> Option<String> {
+        self.0.config.shown(option)
     }
 
-    /// All pools, in the order of their numbers.
-    ///
-    /// # Errors
-    /// When no monitor answers in time.
-    pub async fn list_pools(&self) -> Result<Vec<PoolInfo>> {
-        self.wait_for_latest_osdmap().await?;
-        let map = self.osdmap();
-        let pools = map.pools().filter_map(|(id, _)| {
-            let name = map.pool_name(id)?.to_owned();
-            Some(PoolInfo { id, name })
-        });
-        Ok(pools.collect())
+    /// What the cluster's central configuration sets for this entity. It is received, and changes nothing
+    /// in a handle that is connected.
+    pub fn cluster_config(&self) -> BTreeMap<String, String> {
+        (*self.mon().config()).clone()
     }
 
-    /// Creates a pool with the cluster's defaults. `mon_command` with `osd pool create` has all the choices.
-    ///
-    /// # Errors
-    /// EEXIST if there is one with this name.
-    pub async fn create_pool(&self, name: &str) -> Result<PoolId> {
-        let op = PoolOp {
-            op: PoolOpCode::CREATE,
-            name: name.to_owned(),
-            crush_rule: DEFAULT_RULE,
-            ..PoolOp::default()
-        };
-        self.pool_op(op).await?;
-        self.pool_id(name).await
+    /// The address by which the cluster knows this instance: what [`Rados::blocklist_add`] takes to keep it
+    /// out. `None` while there is no session with a monitor.
+    pub fn address(&self) -> Option<EntityAddr> {
+        let nonce = self.mon().options().addrs.0.first()?.nonce;
+        Some(EntityAddr { kind: AddrType::Any, ..EntityAddr::client(self.mon().seen_as()?, nonce) })
     }
 
-    /// Deletes a pool with everything in it.
-    ///
-    /// # Errors
-    /// EPERM unless the monitors allow it (`mon_allow_pool_delete`).
-    pub async fn delete_pool(&self, name: &str) -> Result<()> {
-        let id = self.pool_id(name).await?;
-        let pool = u32::try_from(id.0)
-            .map_err(|_| Error::InvalidArgument("pool numbers in messages have 32 bits".into()))?;
-        let op = PoolOp {
-            op: PoolOpCode::DELETE,
-            pool,
-            name: DELETE_CONFIRMATION.to_owned(),
-            crush_rule: DEFAULT_RULE,
-            ..PoolOp::default()
-        };
-        self.pool_op(op).await
+    /// The oldest release whose clients the cluster is set to admit (`osd set-require-min-compat-client`).
+    pub fn min_compatible_client(&self) -> Release {
+        self.osdmap().require_min_compat_client()
     }
 
-    async fn pool_op(&self, op: PoolOp) -> Result<()> {
-        self.mon().pool_op(op, self.mon_timeout()).await?;
-        self.objecter().use_newest_map();
-        Ok(())
+    /// The oldest release that the OSDs must be of (`osd require-osd-release`).
+    pub fn min_compatible_osd(&self) -> Release {
+        self.osdmap().require_osd_release()
     }
 
-    /// Statistics of a pool, as its OSDs last reported them.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchPool`] if the monitor has none for it.
-    pub async fn pool_stat(&self, pool: &str) -> Result<PoolStat> {
-        let mut reply = self.mon().pool_stats(vec![pool.to_owned()], self.mon_timeout()).await?;
-        reply.pools.remove(pool).ok_or_else(|| Error::NoSuchPool(pool.to_owned()))
-    }
-
-    /// Usage of the cluster, as its OSDs last reported it.
-    ///
-    /// # Errors
-    /// When no monitor answers in time.
-    pub async fn cluster_stat(&self) -> Result<ClusterStat> {
-        let reply = self.mon().statfs(None, self.mon_timeout()).await?;
-        Ok(ClusterStat {
-            kb: reply.kb,
-            kb_used: reply.kb_used,
-            kb_avail: reply.kb_avail,
-            num_objects: reply.num_objects,
-        })
-    }
-
-    /// Runs a monitor command: a JSON object such as `{"prefix": "osd pool ls", "format": "json"}`, and
-    /// input for those that take some.
-    ///
-    /// ```no_run
-    /// # async fn example(rados: sepiola_client::Rados) -> Result<(), sepiola_client::Error> {
-    /// let pools = rados.mon_command(r#"{"prefix": "osd pool ls", "format": "json"}"#, "").await?;
-    /// println!("{}", String::from_utf8_lossy(&pools.output));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Command`] if it fails; when there is no answer in time it may have been executed.
-    pub async fn mon_command(
-        &self,
-        command: impl Into<String>,
-        input: impl Into<Bytes>,
-    ) -> Result<CommandOutput> {
-        let reply = self.mon().command(command, input, self.mon_timeout()).await?;
-        match Errno::from_wire(reply.code) {
-            Ok(_) => Ok(CommandOutput { status: reply.status, output: reply.output }),
-            Err(errno) => Err(Error::Command { errno, status: reply.status, output: reply.output }),
-        }
+    /// Ends the handle: what waits fails with [`Error::ShutDown`], and so does every later call. Dropping the
+    /// last clone does the same.
+    pub fn shut_down(&self) {
+        self.objecter().shut_down();
     }
 }
-
-/// The cluster chooses.
-const DEFAULT_RULE: i16 = -1;
-/// What the monitors want to read in a pool's deletion.
-const DELETE_CONFIRMATION: &str = "delete";
 
 impl fmt::Debug for Rados {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
