@@ -8,7 +8,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use rand::RngExt;
-use sepiola_client::{IoCtx, WriteOp};
+use sepiola_client::{AllocHint, IoCtx, WriteOp};
 use sepiola_wire::Errno;
 use thiserror::Error;
 
@@ -106,7 +106,7 @@ impl BenchError {
 }
 
 /// The hint that the stock tool sends: sequential write and read, append only, immutable.
-const HINT_FLAGS: u32 = 0x35;
+const HINT: AllocHint = AllocHint(0x35);
 
 /// The content of operation `n`: its number as text, then filling. Written into `buffer`.
 fn fill(buffer: &mut BytesMut, n: u64, op_size: usize) {
@@ -238,7 +238,7 @@ impl<W: Write> Run<'_, W> {
                 let offset = next % per_object * options.op_size;
                 let mut op = WriteOp::new();
                 if options.hints {
-                    op = op.alloc_hint(options.object_size, options.op_size, HINT_FLAGS).allow_failure();
+                    op = op.alloc_hint(options.object_size, options.op_size, HINT).allow_failure();
                 }
                 let op = op.write(offset, payload.clone());
                 let request = self.io.operate(oid, op);

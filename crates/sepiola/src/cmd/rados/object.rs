@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use bytes::Bytes;
-use sepiola_client::{Create, IoCtx, WriteOp};
+use sepiola_client::{AllocHint, Create, IoCtx, WriteOp};
 use sepiola_wire::UTime;
 
 use super::{RadosArgs, open_input, open_output};
@@ -104,7 +104,7 @@ pub async fn stat(io: &IoCtx, oid: &str, args: &RadosArgs) -> CmdResult {
 }
 
 pub async fn alloc_hint(io: &IoCtx, oid: &str, size: u64, write: u64) -> CmdResult {
-    let hint = WriteOp::new().alloc_hint(size, write, 0);
+    let hint = WriteOp::new().alloc_hint(size, write, AllocHint::NONE);
     io.operate(oid, hint).await.map(drop).map_err(|e| failed(e, "hinting", io, oid))
 }
 
