@@ -39,7 +39,7 @@ impl Osd {
             // Older tools send the second word as an argument.
             Some("pg") if argument(&command, "cmd") == Some("query") => self.tell_of_pg(&command),
             Some("query") => self.tell_of_pg(&command),
-            Some(_) => failure(Errno::EOPNOTSUPP, "command not known"),
+            Some(_) => failure(Errno::EINVAL, "command not known"),
             None => failure(Errno::EINVAL, "invalid json"),
         }
     }

@@ -49,7 +49,7 @@ fn ls(cx: &Context<'_>, args: &Args) -> Reply {
         let one = |(id, pool): (PoolId, &Pool)| {
             if detail { pool_json(map, id, pool) } else { name(map, id).into() }
         };
-        return cx.json(&Value::Array(map.pools().map(one).collect()), true);
+        return cx.json(&Value::Array(map.pools().map(one).collect()), false);
     }
     if detail {
         return Reply::output(pool_lines(map) + "\n");
