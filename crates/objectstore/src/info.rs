@@ -63,3 +63,28 @@ impl CollectionStats {
         self.omap_bytes += other.omap_bytes;
     }
 }
+
+/// Bytes of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// What it may hold.
+    pub total: u64,
+    /// What it holds: contents, and what it spends on keeping them.
+    pub used: u64,
+}
+
+impl Space {
+    /// What is free.
+    pub fn available(&self) -> u64 {
+        self.total.saturating_sub(self.used)
+    }
+}
+
+/// How much one step of a removal takes away; it ends with the object that reaches either limit.
+#[derive(Debug, Clone, Copy)]
+pub struct RemovalLimit {
+    /// Objects.
+    pub objects: usize,
+    /// Bytes of what they hold.
+    pub bytes: u64,
+}

@@ -12,7 +12,7 @@ mod mem;
 mod store;
 mod transaction;
 
-pub use info::{AllocHint, CollectionStats, ObjectInfo, ObjectStat};
+pub use info::{AllocHint, CollectionStats, ObjectInfo, ObjectStat, RemovalLimit, Space};
 pub use key::{InvalidKey, KeyBuf, KeyRef, ObjectKey, ObjectRef};
 pub use mem::MemStore;
 pub use store::{Completion, Fetch, ObjectStore, OmapPage, OmapQuery, ReadData, StoreError, Submitted};

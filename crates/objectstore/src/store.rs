@@ -12,7 +12,7 @@ use bytes::Bytes;
 use sepiola_wire::PgId;
 use thiserror::Error;
 
-use crate::{CollectionStats, KeyRef, ObjectKey, ObjectStat, Transaction};
+use crate::{CollectionStats, KeyRef, ObjectKey, ObjectStat, RemovalLimit, Space, Transaction};
 
 /// Why a store could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -24,6 +24,9 @@ pub enum StoreError {
     /// There is no such object.
     #[error("no such object")]
     NoObject,
+    /// There is no room for what the transaction adds.
+    #[error("the store is full")]
+    Full,
     /// The medium failed.
     #[error("store: {0}")]
     Io(String),
@@ -154,10 +157,14 @@ pub trait ObjectStore: Send + Sync + 'static {
     fn create_collection(&self, collection: PgId) -> Result<(), StoreError>;
     /// Removes a collection and all its objects; nothing happens if it does not exist.
     fn remove_collection(&self, collection: PgId) -> Result<(), StoreError>;
+    /// One step of removing a collection, which takes away objects up to `limit`; the collection goes with
+    /// its last object. True when it is gone.
+    fn remove_some(&self, collection: PgId, limit: RemovalLimit) -> Result<bool, StoreError>;
     /// The collections, in no particular order.
     fn collections(&self) -> Vec<PgId>;
 
-    /// Applies a transaction and empties it. The store asks `later` for a completion only when it answers
+    /// Applies a transaction and empties it; [`StoreError::Full`] if it would need more room than there is.
+    /// The store asks `later` for a completion only when it answers
     /// [`Submitted::Pending`], so a store that answers at once costs no allocation.
     fn submit(&self, transaction: &mut Transaction<'_>, later: &mut dyn FnMut() -> Completion) -> Submitted;
 
@@ -194,6 +201,9 @@ pub trait ObjectStore: Send + Sync + 'static {
 
     /// Up to `max` objects from `from` on, itself included.
     fn list(&self, collection: PgId, from: KeyRef<'_>, max: usize) -> Fetch<Vec<ObjectKey>>;
+    /// Room in all, and what is taken of it. Asked for with every write that grows, so it must be cheap.
+    fn space(&self) -> Space;
+
     /// The collection's totals.
     fn stats(&self, collection: PgId) -> Result<CollectionStats, StoreError>;
 }

@@ -142,6 +142,19 @@ pub enum Change<'a> {
 }
 
 impl Change<'_> {
+    /// Bytes that the change can add at most.
+    pub(crate) fn adds_at_most(&self) -> u64 {
+        match self {
+            Change::WriteFull(data) | Change::OmapSetHeader(data) => data.len() as u64,
+            Change::Write { offset, data } => offset.saturating_add(data.len() as u64),
+            Change::Truncate(size) => *size,
+            Change::SetXattr { name: key, value } | Change::OmapSet { key, value } => {
+                (key.len() + value.len()) as u64
+            }
+            _ => 0,
+        }
+    }
+
     /// True for changes that do nothing to an object that does not exist.
     pub fn needs_object(&self) -> bool {
         use Change::{OmapClear, OmapRemove, OmapRemoveRange, Remove, RemoveXattr};

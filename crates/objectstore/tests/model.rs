@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sepiola_objectstore::{
-    Change, CollectionStats, Fetch, MemStore, ObjectKey, ObjectRef, ObjectStore, OmapQuery, StoreError,
-    Submitted, Transaction, WriteData,
+    Change, CollectionStats, Fetch, MemStore, ObjectKey, ObjectRef, ObjectStore, OmapQuery, RemovalLimit,
+    StoreError, Submitted, Transaction, WriteData,
 };
 use sepiola_wire::{HObject, PgId, PoolId, SnapId};
 
@@ -193,6 +193,18 @@ fn check(store: &MemStore, objects: &BTreeMap<HObject, Model>, windows: &[(u64, 
         totals.omap_bytes += model.omap.iter().map(|(k, v)| (k.len() + v.len()) as u64).sum::<u64>();
     }
     assert_eq!(store.stats(PG).unwrap(), totals);
+    assert!(store.space().used >= totals.bytes + totals.omap_bytes);
+    assert_eq!(store.space().used == 0, objects.is_empty());
+}
+
+/// Takes everything away, step by step, and expects that nothing is left of it.
+fn empty(store: &MemStore, objects: usize) {
+    let mut steps = 0;
+    while !store.remove_some(PG, RemovalLimit { objects: 2, bytes: u64::MAX }).unwrap() {
+        steps += 1;
+        assert_eq!(store.stats(PG).unwrap().objects as usize, objects - 2 * steps);
+    }
+    assert_eq!((store.collections(), store.space().used), (vec![], 0));
 }
 
 proptest! {
@@ -219,6 +231,35 @@ proptest! {
             prop_assert!(transaction.is_empty());
         }
         check(&store, &objects, &windows);
+        empty(&store, objects.len());
+    }
+
+    #[test]
+    fn no_transaction_takes_a_store_above_its_capacity(
+        names in prop::collection::vec(name(), 1..4),
+        transactions in prop::collection::vec(prop::collection::vec((0usize..4, step()), 1..4), 1..20),
+    ) {
+        const CAPACITY: u64 = 150_000;
+        let store = MemStore::with_capacity(CAPACITY);
+        let keys: Vec<ObjectKey> = names.iter().map(|name| ObjectKey::new(ObjectRef::of(name))).collect();
+        store.create_collection(PG).unwrap();
+        for steps in &transactions {
+            let mut transaction = Transaction::new(PG);
+            for (index, step) in steps {
+                transaction.push(keys[index % names.len()].as_ref(), step.change());
+            }
+            let before = store.space().used;
+            match submit(&store, &mut transaction) {
+                Submitted::Done(Ok(())) => {
+                    prop_assert!(store.space().used <= CAPACITY || store.space().used <= before)
+                }
+                refused => {
+                    prop_assert_eq!(refused, Submitted::Done(Err(StoreError::Full)));
+                    prop_assert_eq!(store.space().used, before);
+                }
+            }
+            prop_assert!(transaction.is_empty());
+        }
     }
 
     #[test]
@@ -274,4 +315,28 @@ fn omap_pages_stop_at_their_limits_and_say_so() {
     assert_eq!(names(b"", b"a", 9, 1000), ("a1,a2".into(), false));
     assert_eq!(names(b"", b"", 9, 13), ("a1,a2".into(), true));
     assert_eq!(names(b"", b"", 0, 1000), ("".into(), true));
+}
+
+#[test]
+fn a_full_store_takes_what_makes_room_and_then_goes_on() {
+    let store = MemStore::with_capacity(1 << 20);
+    store.create_collection(PG).unwrap();
+    let (a, b) = (object(b"a"), object(b"b"));
+    let run = |key: &ObjectKey, change: Change<'static>| {
+        let mut transaction = Transaction::new(PG);
+        transaction.push(key.as_ref(), change);
+        submit(&store, &mut transaction)
+    };
+    let half = || Change::WriteFull(vec![0; 600_000].into());
+    let done = Submitted::Done(Ok(()));
+    assert_eq!(run(&a, half()), done);
+    assert_eq!(run(&b, half()), Submitted::Done(Err(StoreError::Full)));
+    assert_eq!(store.stat(PG, b.as_ref()).wait().unwrap(), None, "nothing of it was applied");
+    // Overwriting and cutting need no room.
+    assert_eq!(run(&a, half()), done);
+    assert_eq!(run(&a, Change::Truncate(100)), done);
+    assert_eq!(run(&b, half()), done);
+    assert_eq!(run(&a, Change::Truncate(600_000)), Submitted::Done(Err(StoreError::Full)));
+    assert_eq!(run(&b, Change::Remove), done);
+    assert_eq!(run(&a, Change::Truncate(600_000)), done);
 }

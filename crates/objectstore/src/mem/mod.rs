@@ -2,9 +2,11 @@
 
 mod data;
 mod object;
+mod usage;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
@@ -12,27 +14,70 @@ use sepiola_wire::PgId;
 
 use crate::{
     Change, CollectionStats, Completion, Fetch, KeyRef, ObjectKey, ObjectStat, ObjectStore, OmapPage,
-    OmapQuery, ReadData, StoreError, Submitted, Transaction,
+    OmapQuery, ReadData, RemovalLimit, Space, StoreError, Submitted, Transaction,
 };
 use object::Object;
+use usage::{Usage, growth};
+
+/// What a store may hold unless it is told otherwise, as Ceph's.
+const DEFAULT_CAPACITY: u64 = 1 << 30;
 
 /// Objects in ordered maps, one per collection, each behind a lock of its own. Everything answers at
 /// once and nothing survives the process.
-#[derive(Debug, Default)]
+///
+/// A store refuses what would take it above its capacity. Transactions on other collections at the same
+/// moment are not seen, so that it can end up above it by what those add.
+#[derive(Debug)]
 pub struct MemStore {
     collections: RwLock<HashMap<PgId, Mutex<Collection>>>,
+    capacity: u64,
+    used: AtomicU64,
+}
+
+impl Default for MemStore {
+    fn default() -> Self {
+        Self::with_capacity(DEFAULT_CAPACITY)
+    }
 }
 
 #[derive(Debug, Default)]
 struct Collection {
     objects: BTreeMap<ObjectKey, Object>,
-    stats: CollectionStats,
+    usage: Usage,
 }
 
 impl MemStore {
-    /// A store without collections.
+    /// A store without collections that may hold 1 GiB.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A store without collections that may hold so many bytes.
+    pub fn with_capacity(capacity: u64) -> Self {
+        MemStore { collections: RwLock::default(), capacity, used: AtomicU64::new(0) }
+    }
+
+    /// Accounts for a change of a collection's usage.
+    fn account(&self, before: u64, after: u64) {
+        // Overwrites change nothing, and then nobody else's cache line is touched.
+        if after > before {
+            self.used.fetch_add(after - before, Ordering::Relaxed);
+        } else if before > after {
+            self.used.fetch_sub(before - after, Ordering::Relaxed);
+        }
+    }
+
+    fn has_room(&self, objects: &BTreeMap<ObjectKey, Object>, transaction: &Transaction<'_>) -> bool {
+        let used = self.used.load(Ordering::Relaxed);
+        let changes = transaction.changes();
+        // What objects and entries cost besides their bytes is left to the exact calculation; a transaction
+        // is far from a megabyte of it.
+        let most = changes.iter().fold(1 << 20, |sum: u64, (_, c)| sum.saturating_add(c.adds_at_most()));
+        if used.saturating_add(most) <= self.capacity && changes.len() <= 1024 {
+            return true;
+        }
+        let growth = growth(objects, changes);
+        growth <= 0 || i128::from(used) + growth <= i128::from(self.capacity)
     }
 
     fn with<T>(
@@ -55,12 +100,12 @@ impl MemStore {
 impl Collection {
     /// Applies changes in order. Most transactions are several changes to one object, which is looked up once.
     fn apply<'a>(&mut self, changes: impl Iterator<Item = (KeyRef<'a>, Change<'a>)>) {
-        let Collection { objects, stats } = self;
+        let Collection { objects, usage } = self;
         let mut changes = changes.peekable();
         while let Some((key, change)) = changes.next() {
             if matches!(change, Change::Remove) {
                 if let Some(gone) = objects.remove(key.as_bytes()) {
-                    gone.subtract_from(stats);
+                    gone.subtract_from(key, usage);
                 }
                 continue;
             }
@@ -68,15 +113,15 @@ impl Collection {
                 if change.needs_object() {
                     continue;
                 }
-                stats.objects += 1;
+                Object::add_to(key, usage);
                 objects.insert(key.to_owned(), Object::default());
             }
             let Some(object) = objects.get_mut(key.as_bytes()) else { continue };
-            object.apply(change, stats);
+            object.apply(change, usage);
             while let Some((_, change)) =
                 changes.next_if(|(next, change)| *next == key && !matches!(change, Change::Remove))
             {
-                object.apply(change, stats);
+                object.apply(change, usage);
             }
         }
     }
@@ -91,8 +136,34 @@ impl ObjectStore for MemStore {
     fn remove_collection(&self, collection: PgId) -> Result<(), StoreError> {
         // Taken out under the lock, freed after it: freeing a large collection takes a while.
         let gone = self.collections.write().remove(&collection);
-        drop(gone);
+        if let Some(gone) = gone {
+            self.account(gone.into_inner().usage.bytes(), 0);
+        }
         Ok(())
+    }
+
+    fn remove_some(&self, collection: PgId, limit: RemovalLimit) -> Result<bool, StoreError> {
+        let mut freed = Vec::new();
+        {
+            let collections = self.collections.read();
+            let Some(found) = collections.get(&collection) else { return Ok(true) };
+            let Collection { objects, usage } = &mut *found.lock();
+            let before = usage.bytes();
+            while freed.len() < limit.objects && before - usage.bytes() < limit.bytes {
+                let Some((key, object)) = objects.pop_first() else { break };
+                object.subtract_from(key.as_ref(), usage);
+                freed.push(object);
+            }
+            self.account(before, usage.bytes());
+        }
+        // Freed without a lock: it takes longer than taking them out.
+        drop(freed);
+        let mut collections = self.collections.write();
+        let empty = collections.get_mut(&collection).is_none_or(|c| c.get_mut().objects.is_empty());
+        if empty {
+            collections.remove(&collection);
+        }
+        Ok(empty)
     }
 
     fn collections(&self) -> Vec<PgId> {
@@ -101,7 +172,13 @@ impl ObjectStore for MemStore {
 
     fn submit(&self, transaction: &mut Transaction<'_>, _later: &mut dyn FnMut() -> Completion) -> Submitted {
         Submitted::Done(self.with(transaction.collection(), |c| {
+            if !self.has_room(&c.objects, transaction) {
+                drop(transaction.drain());
+                return Err(StoreError::Full);
+            }
+            let before = c.usage.bytes();
             c.apply(transaction.drain());
+            self.account(before, c.usage.bytes());
             Ok(())
         }))
     }
@@ -143,7 +220,11 @@ impl ObjectStore for MemStore {
         }))
     }
 
+    fn space(&self) -> Space {
+        Space { total: self.capacity, used: self.used.load(Ordering::Relaxed) }
+    }
+
     fn stats(&self, collection: PgId) -> Result<CollectionStats, StoreError> {
-        self.with(collection, |c| Ok(c.stats))
+        self.with(collection, |c| Ok(c.usage.stats))
     }
 }

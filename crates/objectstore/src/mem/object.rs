@@ -5,8 +5,11 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 
-use super::data::Data;
-use crate::{Change, CollectionStats, ObjectInfo, ObjectStat, OmapPage, OmapQuery, WriteData};
+use super::{
+    data::Data,
+    usage::{Usage, entry_cost, object_cost},
+};
+use crate::{Change, KeyRef, ObjectInfo, ObjectStat, OmapPage, OmapQuery};
 
 #[derive(Debug, Default)]
 pub(super) struct Object {
@@ -16,6 +19,8 @@ pub(super) struct Object {
     pub omap: BTreeMap<Bytes, Bytes>,
     pub omap_header: Bytes,
     omap_bytes: u64,
+    /// Attributes and the omap header, with what it costs to keep them and the omap's entries.
+    metadata: u64,
 }
 
 impl Object {
@@ -27,21 +32,33 @@ impl Object {
         }
     }
 
+    /// A new object's part in its collection's totals.
+    pub fn add_to(key: KeyRef<'_>, usage: &mut Usage) {
+        usage.stats.objects += 1;
+        usage.metadata += object_cost(key);
+    }
+
     /// Takes the object out of its collection's totals.
-    pub fn subtract_from(&self, stats: &mut CollectionStats) {
-        stats.objects -= 1;
-        stats.bytes -= self.data.size();
-        stats.omap_keys -= self.omap.len() as u64;
-        stats.omap_bytes -= self.omap_bytes;
+    pub fn subtract_from(&self, key: KeyRef<'_>, usage: &mut Usage) {
+        usage.stats.objects -= 1;
+        usage.stats.bytes -= self.data.size();
+        usage.stats.omap_keys -= self.omap.len() as u64;
+        usage.stats.omap_bytes -= self.omap_bytes;
+        usage.metadata -= object_cost(key) + self.metadata;
+    }
+
+    /// Bytes that the object takes, besides what [`object_cost`] says.
+    pub fn size(&self) -> u64 {
+        self.data.size() + self.omap_bytes + self.metadata
     }
 
     /// Applies any change but a removal of the object.
-    pub fn apply(&mut self, change: Change<'_>, stats: &mut CollectionStats) {
+    pub fn apply(&mut self, change: Change<'_>, usage: &mut Usage) {
         match change {
             Change::Touch | Change::Remove => {}
             Change::SetInfo(info) => self.info = info,
             Change::WriteFull(_) | Change::Write { .. } | Change::Zero { .. } | Change::Truncate(_) => {
-                stats.bytes -= self.data.size();
+                usage.stats.bytes -= self.data.size();
                 match change {
                     Change::WriteFull(data) => self.data = Data::whole(data.into_bytes()),
                     Change::Write { offset, data } => self.data.write(offset, data),
@@ -49,32 +66,67 @@ impl Object {
                     Change::Truncate(size) => self.data.truncate(size),
                     _ => {}
                 }
-                stats.bytes += self.data.size();
+                usage.stats.bytes += self.data.size();
             }
-            Change::SetXattr { name, value } => set(&mut self.xattrs, name, value),
-            Change::RemoveXattr { name } => drop(self.xattrs.remove(name.as_slice())),
-            Change::OmapSetHeader(header) => self.omap_header = header.into_bytes(),
+            Change::SetXattr { .. } | Change::RemoveXattr { .. } | Change::OmapSetHeader(_) => {
+                usage.metadata -= self.metadata;
+                self.change_metadata(change);
+                usage.metadata += self.metadata;
+            }
             Change::OmapSet { .. }
             | Change::OmapRemove { .. }
             | Change::OmapRemoveRange { .. }
             | Change::OmapClear => {
-                stats.omap_keys -= self.omap.len() as u64;
-                stats.omap_bytes -= self.omap_bytes;
+                usage.stats.omap_keys -= self.omap.len() as u64;
+                usage.stats.omap_bytes -= self.omap_bytes;
+                usage.metadata -= self.metadata;
                 self.change_omap(change);
-                stats.omap_keys += self.omap.len() as u64;
-                stats.omap_bytes += self.omap_bytes;
+                usage.stats.omap_keys += self.omap.len() as u64;
+                usage.stats.omap_bytes += self.omap_bytes;
+                usage.metadata += self.metadata;
             }
         }
+    }
+
+    fn change_metadata(&mut self, change: Change<'_>) {
+        match change {
+            Change::SetXattr { name, value } => {
+                self.remove_xattr(name.as_slice());
+                self.metadata += entry_cost(name.len(), value.len());
+                self.xattrs.insert(name.into_bytes(), value.into_bytes());
+            }
+            Change::RemoveXattr { name } => self.remove_xattr(name.as_slice()),
+            Change::OmapSetHeader(header) => self.set_header(header.into_bytes()),
+            _ => {}
+        }
+    }
+
+    fn remove_xattr(&mut self, name: &[u8]) {
+        if let Some(value) = self.xattrs.remove(name) {
+            self.metadata -= entry_cost(name.len(), value.len());
+        }
+    }
+
+    fn set_header(&mut self, header: Bytes) {
+        self.metadata -= self.omap_header.len() as u64;
+        self.metadata += header.len() as u64;
+        self.omap_header = header;
     }
 
     fn change_omap(&mut self, change: Change<'_>) {
         match change {
             Change::OmapSet { key, value } => {
-                if let Some(former) = self.omap.get(key.as_slice()) {
-                    self.omap_bytes -= (key.len() + former.len()) as u64;
-                }
                 self.omap_bytes += (key.len() + value.len()) as u64;
-                set(&mut self.omap, key, value);
+                match self.omap.get_mut(key.as_slice()) {
+                    Some(former) => {
+                        self.omap_bytes -= (key.len() + former.len()) as u64;
+                        *former = value.into_bytes();
+                    }
+                    None => {
+                        self.metadata += entry_cost(0, 0);
+                        self.omap.insert(key.into_bytes(), value.into_bytes());
+                    }
+                }
             }
             Change::OmapRemove { key } => self.omap_remove(key.as_slice()),
             Change::OmapRemoveRange { first, last } => {
@@ -88,9 +140,10 @@ impl Object {
                 keys.iter().for_each(|key| self.omap_remove(key));
             }
             Change::OmapClear => {
+                self.metadata -= self.omap.len() as u64 * entry_cost(0, 0);
                 self.omap.clear();
                 self.omap_bytes = 0;
-                self.omap_header = Bytes::new();
+                self.set_header(Bytes::new());
             }
             _ => {}
         }
@@ -99,6 +152,7 @@ impl Object {
     fn omap_remove(&mut self, key: &[u8]) {
         if let Some(value) = self.omap.remove(key) {
             self.omap_bytes -= (key.len() + value.len()) as u64;
+            self.metadata -= entry_cost(0, 0);
         }
     }
 
@@ -124,12 +178,5 @@ impl Object {
             page.entries.push((key.clone(), value));
         }
         page
-    }
-}
-
-fn set(map: &mut BTreeMap<Bytes, Bytes>, name: WriteData<'_>, value: WriteData<'_>) {
-    match map.get_mut(name.as_slice()) {
-        Some(former) => *former = value.into_bytes(),
-        None => drop(map.insert(name.into_bytes(), value.into_bytes())),
     }
 }

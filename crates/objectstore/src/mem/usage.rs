@@ -1,0 +1,76 @@
+//! What a collection takes of the store's room, and what a transaction would add to it.
+
+use std::collections::BTreeMap;
+
+use super::object::Object;
+use crate::{Change, CollectionStats, KeyRef, ObjectKey};
+
+/// What an object costs besides its name and contents: about what its structures take.
+const OBJECT: u64 = 256;
+/// The same for an attribute or an omap entry.
+const ENTRY: u64 = 64;
+
+/// A collection's totals.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Usage {
+    pub stats: CollectionStats,
+    /// Bytes that are in none of the statistics: names, attributes, omap headers, and the structures.
+    /// Without them, objects without data could fill the memory for nothing.
+    pub metadata: u64,
+}
+
+impl Usage {
+    /// Bytes of the store's room.
+    pub fn bytes(&self) -> u64 {
+        self.stats.bytes + self.stats.omap_bytes + self.metadata
+    }
+}
+
+pub(super) fn object_cost(key: KeyRef<'_>) -> u64 {
+    OBJECT + key.as_bytes().len() as u64
+}
+
+pub(super) fn entry_cost(name: usize, value: usize) -> u64 {
+    ENTRY + (name + value) as u64
+}
+
+/// Bytes that changes would add to what is stored, negative if they make room. An entry that is replaced
+/// counts as a new one: near the end of the room it is a little more cautious than it would have to be.
+pub(super) fn growth(objects: &BTreeMap<ObjectKey, Object>, changes: &[(KeyRef<'_>, Change<'_>)]) -> i128 {
+    let mut growth = 0_i128;
+    let mut current: Option<(KeyRef<'_>, Option<u64>)> = None;
+    for (key, change) in changes {
+        let mut size = match current {
+            Some((same, size)) if same == *key => size,
+            _ => objects.get(key.as_bytes()).map(|object| object.data.size()),
+        };
+        if size.is_none() && !change.needs_object() {
+            growth += i128::from(object_cost(*key));
+            size = Some(0);
+        }
+        let was = size.unwrap_or(0);
+        let becomes = match change {
+            Change::WriteFull(data) => data.len() as u64,
+            Change::Write { offset, data } => was.max(offset.saturating_add(data.len() as u64)),
+            Change::Truncate(size) => *size,
+            Change::Remove => {
+                let kept = objects.get(key.as_bytes()).map_or(0, |o| o.size() - o.data.size());
+                growth -= i128::from(kept);
+                0
+            }
+            Change::SetXattr { name, value } | Change::OmapSet { key: name, value } => {
+                growth += i128::from(entry_cost(name.len(), value.len()));
+                was
+            }
+            Change::OmapSetHeader(header) => {
+                growth += header.len() as i128;
+                was
+            }
+            _ => was,
+        };
+        growth += i128::from(becomes) - i128::from(was);
+        let exists = size.is_some() && !matches!(change, Change::Remove);
+        current = Some((*key, exists.then_some(becomes)));
+    }
+    growth
+}
