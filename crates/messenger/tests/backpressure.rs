@@ -119,6 +119,10 @@ async fn a_sender_refuses_more_than_its_limit() {
         }
     };
     assert!(matches!(refused, SendError::Full));
+    // A message counts with its front, not with its data alone.
+    let front = |out: &mut Vec<u8>| out.extend_from_slice(&[0; 65536]);
+    assert!(matches!(sender.send(&header, front, &[]), Err(SendError::Full)));
+    assert!(sender.send(&header, |_| {}, &[]).is_ok(), "a small one still fits, and the connection is well");
     drop(receiver);
     assert!(matches!(sender.send(&header, |_| {}, &[]), Err(SendError::Closed)));
 }

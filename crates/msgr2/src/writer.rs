@@ -48,8 +48,23 @@ impl FrameWriter {
         middle: &[u8],
         data: &[&[u8]],
     ) -> Result<(), Error> {
+        self.message_within(usize::MAX, header, front, middle, data)
+    }
+
+    /// The same for a front of at most `room` bytes; its length shows only when it is encoded. A longer one
+    /// is too large, with `room` as the limit.
+    pub fn message_within(
+        &mut self,
+        room: usize,
+        header: &MessageHeader,
+        front: impl FnOnce(&mut Vec<u8>),
+        middle: &[u8],
+        data: &[&[u8]],
+    ) -> Result<(), Error> {
         let header = MessageHeader { seq: self.last_seq + 1, ack_seq: self.acked, ..*header };
-        self.encoder.message(&mut self.out, &header.encode(), front, middle, data, &self.limits)?;
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let limits = Limits { front: self.limits.front.min(room), ..self.limits };
+        self.encoder.message(&mut self.out, &header.encode(), front, middle, data, &limits)?;
         self.last_seq = header.seq;
         Ok(())
     }

@@ -113,12 +113,15 @@ impl Sender {
             return Err(SendError::Closed);
         }
         let queued = output.writer.pending().len();
-        let coming: usize = data.iter().map(|d| d.len()).sum();
+        let coming = middle.len() + data.iter().map(|d| d.len()).sum::<usize>();
         // Output that is empty takes a message of any size.
-        if queued > 0 && queued + coming > self.0.max_output {
-            return Err(SendError::Full);
-        }
-        if let Err(e) = output.writer.message(header, front, middle, data) {
+        let room =
+            if queued == 0 { Some(usize::MAX) } else { self.0.max_output.checked_sub(queued + coming) };
+        let Some(room) = room else { return Err(SendError::Full) };
+        if let Err(e) = output.writer.message_within(room, header, front, middle, data) {
+            if matches!(e, sepiola_msgr2::Error::Local(LocalFault::TooLarge { limit, .. }) if limit == room) {
+                return Err(SendError::Full);
+            }
             if !matches!(e, sepiola_msgr2::Error::Local(LocalFault::TooLarge { .. })) {
                 self.mark_closed(&mut output);
             }
