@@ -20,7 +20,7 @@ use crate::{
     RunError,
     daemon::Monitor,
     log::MonLog,
-    service::{quotas, tick},
+    service::{fullness, quotas, tick},
     state::MonState,
 };
 
@@ -96,6 +96,7 @@ pub(crate) async fn run<L: MonLog>(
                 tick::forget_what_is_gone(&monitor);
                 batch.push(tick::work(monitor.clone()));
                 batch.push(quotas::work(monitor.clone()));
+                batch.push(fullness::work(monitor.clone()));
             }
             received = queue.recv_many(&mut batch, MAX_BATCH) => if received == 0 { break },
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod auth;
 pub(crate) mod cluster_log;
+pub(crate) mod fullness;
 pub mod liveness;
 pub(crate) mod osd;
 pub(crate) mod osd_step;
