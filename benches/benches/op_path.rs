@@ -164,8 +164,8 @@ fn operations(c: &mut Criterion) {
     let mut group = group(c, "4 KiB operation, request and reply, both ends");
     for op in Op::ALL {
         for mode in MODES {
-            let config = OsdConfig { whoami: OsdId(0), limits: Default::default(), capacity: 1 << 40 };
-            let osd = Osd::new(config, Arc::new(MemStore::new()));
+            let store = MemStore::with_capacity(1 << 40);
+            let osd = Osd::new(OsdConfig::new(OsdId(0)), Arc::new(store));
             osd.apply_map(Arc::new(map())).expect("an empty store");
             let peer = PeerIdentity {
                 source: EntityNum::client(GlobalId(4100)),

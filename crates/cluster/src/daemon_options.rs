@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use sepiola_cephx::{Keyring, TicketLife};
-use sepiola_config::Config;
+use sepiola_config::{Config, ConfigError};
 use sepiola_crypto::KeyType;
 use sepiola_messages::MonMap;
 use sepiola_mon::{MkfsOptions, MonOptions};
@@ -66,7 +66,9 @@ pub fn osd_options(config: &Config) -> Result<OsdOptions, ClusterError> {
     let wrong = |text: String| ClusterError::Unsupported(text);
     let id = config.name().id.parse().map_err(|_| wrong(format!("{} is no OSD", config.name())))?;
     let store = match config.text("osd_objectstore").as_deref() {
-        None | Some("mem" | "memstore") => Arc::new(MemStore::new()),
+        None | Some("mem" | "memstore") => {
+            Arc::new(MemStore::with_capacity(config.u64("memstore_device_bytes")?))
+        }
         Some(other) => return Err(wrong(format!("osd_objectstore: `{other}` is not there: use mem"))),
     };
     let mut osd = OsdOptions::new(OsdId(id), MonClientOptions::from_config(config)?, store);
@@ -76,10 +78,32 @@ pub fn osd_options(config: &Config) -> Result<OsdOptions, ClusterError> {
     }
     osd.allowed = mode_options(config)?.allowed(EntityType::Osd, &method_options(config)?);
     osd.spin = Duration::from_micros(config.u64("spin_us")?);
+    apply_limits(&mut osd, config)?;
     if let Some(host) = config.text("host") {
         osd.metadata.insert("hostname".to_owned(), host);
     }
     Ok(osd)
+}
+
+/// Sizes, and what happens at them.
+fn apply_limits(osd: &mut OsdOptions, config: &Config) -> Result<(), ConfigError> {
+    let size = |option| config.u64(option).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    osd.limits.max_write = size("osd_max_write_size")?.saturating_mul(1 << 20);
+    osd.limits.max_object = config.u64("osd_max_object_size")?;
+    osd.limits.max_name = size("osd_max_object_name_len")?;
+    osd.limits.max_nspace = size("osd_max_object_namespace_len")?;
+    osd.limits.max_xattr_name = size("osd_max_attr_name_len")?;
+    let value = config.u64("osd_max_attr_size")?;
+    osd.limits.max_xattr_value = (value > 0).then(|| u32::try_from(value).unwrap_or(u32::MAX));
+    osd.limits.max_omap_entries = size("osd_max_omap_entries_per_request")?;
+    osd.limits.max_omap_bytes = size("osd_max_omap_bytes_per_request")?;
+    osd.limits.max_listing = size("osd_max_pgls")?;
+    osd.failsafe_full = config.parsed("osd_failsafe_full_ratio", str::parse::<f64>)?;
+    let unlimited = |limit| if limit == 0 { u64::MAX } else { limit };
+    osd.max_messages = unlimited(config.u64("osd_client_message_cap")?);
+    osd.max_message_bytes = unlimited(config.u64("osd_client_message_size_cap")?);
+    osd.complaint_time = config.duration("osd_op_complaint_time")?;
+    Ok(())
 }
 
 fn mon_data(config: &Config) -> PathBuf {

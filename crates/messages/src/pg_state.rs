@@ -21,6 +21,7 @@ states! {
     STALE = 9, "stale";
     PEERING = 10, "peering";
     INCOMPLETE = 11, "incomplete";
+    PEERED = 12, "peered";
 }
 
 /// The state in text, the names joined by `+`; `unknown` for no bit.

@@ -10,11 +10,11 @@ use bytes::Bytes;
 use dashmap::DashMap;
 use parking_lot::Mutex;
 use sepiola_messages::{
-    Command, WireMessage, kind,
+    Command, OsdBackoff, WireMessage, kind,
     osd_op::{OpOutcome, OsdOpRequest},
 };
 use sepiola_msgr2::{MessageHeader, Payload};
-use sepiola_objectstore::{CollectionStats, KeyBuf, ObjectStore, StoreError, Transaction};
+use sepiola_objectstore::{CollectionStats, KeyBuf, ObjectStore, RemovalLimit, StoreError, Transaction};
 use sepiola_osdmap::OsdMap;
 use sepiola_wire::{DecodeError, Epoch, OsdId, PgId, PoolId, UTime};
 
@@ -25,18 +25,30 @@ use crate::{
     outgoing::{Outgoing, Refusal},
     pg::Pg,
     session::Session,
-    waiting::Waiting,
+    waiting::{Parked, Waiting},
 };
+
+/// Freed in one step: a millisecond or so, and no peak of freed memory.
+const REMOVAL_STEP: RemovalLimit = RemovalLimit { objects: 1024, bytes: 16 << 20 };
 
 /// What an OSD is told about itself.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct OsdConfig {
     /// Its number.
     pub whoami: OsdId,
     /// Limits on requests.
     pub limits: Limits,
-    /// Bytes that the store may take, as `df` shows them.
-    pub capacity: u64,
+    /// From this part of the store on, what grows is dropped although the map does not say yet that the OSD
+    /// is full (`osd_failsafe_full_ratio`): a fast writer must not outrun the news.
+    pub failsafe_full: f64,
+}
+
+impl OsdConfig {
+    /// The defaults, which are Ceph's.
+    pub fn new(whoami: OsdId) -> Self {
+        OsdConfig { whoami, limits: Limits::default(), failsafe_full: 0.97 }
+    }
 }
 
 /// An OSD: maps, pgs, and a store.
@@ -52,8 +64,12 @@ pub struct Osd {
     waiting: Mutex<Vec<Weak<Session>>>,
     // The newest epoch that some peer has.
     wanted: AtomicU32,
-    // The time, for class methods that ask.
-    clock: fn() -> UTime,
+    // The time, for class methods that ask, and for the age of what waits.
+    pub(crate) clock: fn() -> UTime,
+    // Collections of deleted pools.
+    garbage: Mutex<Vec<PgId>>,
+    // Monitors should hear about the store's space at once.
+    pub(crate) filling_up: tokio::sync::Notify,
 }
 
 /// What became of a message.
@@ -115,6 +131,8 @@ impl Osd {
             waiting: Mutex::default(),
             wanted: AtomicU32::new(0),
             clock: UTime::now,
+            garbage: Mutex::default(),
+            filling_up: tokio::sync::Notify::new(),
         }
     }
 
@@ -171,11 +189,11 @@ impl Osd {
         self.history.lock().add(epoch, incremental);
     }
 
-    /// Takes a newer map; an older one or the same is ignored. Pools that are gone lose their data, and
-    /// requests that waited for the map run.
+    /// Takes a newer map; an older one or the same is ignored. The data of pools that are gone becomes
+    /// garbage for [`Osd::free_some`], and requests that waited for the map run.
     ///
     /// # Errors
-    /// If the store cannot make or remove a collection; the map is in force nevertheless.
+    /// If the store cannot make a collection; the map is in force nevertheless.
     pub fn apply_map(&self, map: Arc<OsdMap>) -> Result<(), StoreError> {
         let mut result = Ok(());
         {
@@ -195,9 +213,7 @@ impl Osd {
             };
             let view = MapView::new(map, self.config.whoami, previous, &mut pg);
             self.view.store(Arc::new(view));
-            if let Err(error) = self.drop_deleted_pools() {
-                result = Err(error);
-            }
+            self.drop_deleted_pools();
         }
         self.resume_all();
         result
@@ -211,15 +227,32 @@ impl Osd {
         Ok(self.pgs.entry(id).or_insert_with(|| Arc::new(Pg::new(id))).clone())
     }
 
-    fn drop_deleted_pools(&self) -> Result<(), StoreError> {
+    fn drop_deleted_pools(&self) {
         let view = self.view();
         self.pgs.retain(|id, _| view.map().pool(id.pool).is_some());
-        for id in self.store.collections() {
-            if view.map().pool(id.pool).is_none() {
-                self.store.remove_collection(id)?;
-            }
+        let mut gone = self.store.collections();
+        gone.retain(|id| view.map().pool(id.pool).is_none());
+        *self.garbage.lock() = gone;
+    }
+
+    /// True while there is data of deleted pools.
+    pub fn has_garbage(&self) -> bool {
+        !self.garbage.lock().is_empty()
+    }
+
+    /// Frees a small part of what deleted pools have left, so that nothing else has to wait for long.
+    /// True when there is more.
+    ///
+    /// # Errors
+    /// If the store cannot remove objects; the collection is given up until the next map.
+    pub fn free_some(&self) -> Result<bool, StoreError> {
+        let Some(id) = self.garbage.lock().last().copied() else { return Ok(false) };
+        let removed = self.store.remove_some(id, REMOVAL_STEP);
+        let mut garbage = self.garbage.lock();
+        if !matches!(removed, Ok(false)) {
+            garbage.retain(|other| *other != id);
         }
-        Ok(())
+        removed.map(|_| !garbage.is_empty())
     }
 
     /// Handles one message of a session and sends what there is to answer into `out`. Runs to completion
@@ -241,21 +274,35 @@ impl Osd {
         match header.kind {
             kind::OSD_OP => {
                 let request = OsdOpRequest::decode(header.version, front, &data).map_err(malformed)?;
+                if session.drops_arriving(request.spg.pg) {
+                    tracing::debug!(peer = %session.peer.source, tid = %header.tid, "request dropped: backoff");
+                    return Ok(Handled::Done);
+                }
                 let parked = self.park(session, request.map_epoch, || Waiting {
                     permit: session.push.begin((front.len() + data.len()) as u64),
+                    since: (self.clock)(),
                     tid: header.tid,
                     epoch: request.map_epoch,
                     version: header.version,
                     front: Bytes::copy_from_slice(front),
                     data: data.clone().into_bytes(),
                 });
-                if !parked {
-                    let shared = match &data {
-                        Payload::Owned(bytes) => Some(bytes),
-                        Payload::Borrowed(_) => None,
-                    };
-                    self.execute(session, header.tid, &request, shared, scratch, out)?;
+                match parked {
+                    Parked::Yes => {}
+                    Parked::NoRoom => self.block(session, &self.view(), request.spg.pg, true, out)?,
+                    Parked::No => {
+                        let shared = match &data {
+                            Payload::Owned(bytes) => Some(bytes),
+                            Payload::Borrowed(_) => None,
+                        };
+                        self.execute(session, header.tid, &request, shared, scratch, out)?;
+                    }
                 }
+                Ok(Handled::Done)
+            }
+            kind::OSD_BACKOFF => {
+                let ack = OsdBackoff::decode(header.version, front, &data).map_err(malformed)?;
+                self.backoff_acknowledged(session, &ack);
                 Ok(Handled::Done)
             }
             kind::COMMAND => {

@@ -4,7 +4,9 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use sepiola_cephx::ServiceSecrets;
 use sepiola_messages::WireMessage;
-use sepiola_messenger::{CloseReason, ReadyFile, ServeOptions, Shutdown, Workers, decode, listen, serve};
+use sepiola_messenger::{
+    CloseReason, ReadyFile, ServeOptions, Shutdown, Throttle, Workers, decode, listen, serve,
+};
 use sepiola_monclient::{MapObserver, MapSource, MonClient, MonError, OsdMapWish, PrivateHandler};
 use sepiola_msgr2::Message;
 use sepiola_osdmap::OsdMap;
@@ -13,14 +15,20 @@ use sepiola_wire::{EntityAddr, EntityAddrVec, EntityName, OsdId, UTime, Uuid};
 use thiserror::Error;
 use tokio::{
     sync::watch,
-    time::{MissedTickBehavior, interval, timeout},
+    time::{Instant, MissedTickBehavior, interval, timeout},
 };
 use tracing::{info, warn};
 
-use crate::{Network, NetworkConfig, Osd, OsdConfig, OsdOptions, boot::Boot, report::Reporter};
+use crate::{
+    Network, NetworkConfig, Osd, OsdConfig, OsdOptions, boot::Boot, in_flight::SlowOps, report::Reporter,
+};
 
 /// How often it is looked whether secrets or maps have to be asked for.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
+/// Time between two steps of freeing data, in which other work gets its turn.
+const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
+/// A store that is full is reported at most this often.
+const FULL_REPORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Why an OSD did not start, or ended.
 #[derive(Debug, Error)]
@@ -103,10 +111,10 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
     let nonce = rand::random_range(1..=u32::MAX);
     let addrs = EntityAddrVec::from(EntityAddr::msgr2(address, nonce));
 
-    let osd = Arc::new(Osd::new(
-        OsdConfig { whoami: options.id, limits: options.limits.clone(), capacity: options.capacity },
-        options.store.clone(),
-    ));
+    let mut config = OsdConfig::new(options.id);
+    config.limits = options.limits.clone();
+    config.failsafe_full = options.failsafe_full;
+    let osd = Arc::new(Osd::new(config, options.store.clone()));
     options.perf.attach(&osd);
     let (stopped, stop_seen) = watch::channel(false);
     let mut monitors = options.monitors.clone();
@@ -126,6 +134,7 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
     let daemon = Daemon { options, osd, monitors, addrs, uuid };
     let secrets = Arc::new(ServiceSecrets::new());
     let (stop, stop_serving) = Shutdown::new();
+    let throttle = Throttle::new(daemon.options.max_messages, daemon.options.max_message_bytes);
     let network = Network::new(
         daemon.osd.clone(),
         NetworkConfig {
@@ -133,9 +142,11 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
             keys: secrets.clone(),
             allowed: Arc::new(daemon.options.allowed.clone()),
             crypto,
+            throttle: throttle.clone(),
         },
     );
     let mut serving = ServeOptions::default();
+    serving.throttle = Some(throttle);
     serving.spin = daemon.options.spin;
     if let Some(threads) = NonZeroUsize::new(daemon.options.threads) {
         serving.workers = Some(Workers::start("osd", threads).map_err(io("cannot start threads"))?);
@@ -163,6 +174,9 @@ impl Daemon {
         let mut beacons = every(self.options.beacon_interval);
         let mut reports = every(self.options.report_interval);
         let mut housekeeping = every(HOUSEKEEPING);
+        let mut removal = every(REMOVAL_PAUSE);
+        let mut slow_ops = SlowOps::new(self.options.complaint_time);
+        let mut reported = Instant::now();
         let mut sessions = self.monitors.watch_sessions();
         let mut epochs = self.monitors.watch_epochs();
         let mut rotating = self.monitors.rotating();
@@ -186,8 +200,19 @@ impl Daemon {
                 _ = reports.tick(), if boot.is_up() => {
                     let report = reporter.report(&self.osd, self.uuid.as_bytes(), complete);
                     complete = self.monitors.send_private(&report).is_err();
+                    reported = Instant::now();
                 }
-                _ = housekeeping.tick() => self.housekeep(secrets).await,
+                () = self.osd.filling_up.notified() => {
+                    // Nobody is told twice within a moment, however many requests find no room.
+                    reports.reset_at(reported + FULL_REPORT_PAUSE);
+                }
+                _ = removal.tick(), if self.osd.has_garbage() => self.free_some(),
+                _ = housekeeping.tick() => {
+                    self.housekeep(secrets).await;
+                    if let Some(complaint) = slow_ops.complaint(&self.osd, UTime::now()) {
+                        warn!("{complaint}");
+                    }
+                }
                 Ok(()) = sessions.changed() => {
                     complete = true;
                     boot.ask_again();
@@ -215,6 +240,13 @@ impl Daemon {
                         .map_err(io(format!("cannot write {}", path.display())))?;
                 }
             }
+        }
+    }
+
+    /// Takes a step in freeing what deleted pools have left.
+    fn free_some(&self) {
+        if let Err(error) = self.osd.free_some() {
+            warn!(%error, "cannot free the data of a deleted pool");
         }
     }
 

@@ -5,11 +5,13 @@
 //! Around it, `network` serves connections and `daemon` keeps the monitors informed.
 #![forbid(unsafe_code)]
 
+mod backoff;
 mod beacon;
 mod boot;
 mod class;
 mod core;
 mod daemon;
+mod in_flight;
 mod maps;
 mod network;
 mod op;
@@ -27,6 +29,7 @@ mod waiting;
 
 pub use crate::core::{HandleError, Handled, Osd, OsdConfig, Scratch};
 pub use daemon::{RunError, run};
+pub use in_flight::OpInFlight;
 pub use network::{ConnectionState, Network, NetworkConfig};
 pub use op::Limits;
 pub use options::OsdOptions;

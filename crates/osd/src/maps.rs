@@ -42,11 +42,15 @@ pub(crate) struct PoolView {
 /// A pg in one epoch.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
-    /// The start of the interval in which its OSDs are what they are. Requests from before it are void:
-    /// their senders send them again.
+    /// The start of the interval in which its OSDs are what they are.
     pub since: Epoch,
+    /// Since when its primary is the one that it is. Requests from before are void: their senders send them
+    /// again. Other changes of the interval make clients send nothing again.
+    pub primary_since: Epoch,
     /// The pg, if this OSD is its primary.
     pub pg: Option<Arc<Pg>>,
+    /// As many OSDs serve it as its pool asks for at least. Otherwise clients are told to hold back.
+    pub active: bool,
 }
 
 impl MapView {
@@ -72,9 +76,12 @@ impl MapView {
                 let slots = (0..pool.pg_num)
                     .map(|ps| {
                         let id = PgId::new(id, ps);
-                        let since = previous.map_or(unknown, |previous| previous.since(&map, pool, id));
-                        let primary = map.pg_to_up_acting(id).acting_primary == Some(whoami);
-                        Slot { since, pg: primary.then(|| pg(id)) }
+                        let (since, primary_since) =
+                            previous.map_or((unknown, unknown), |previous| previous.since(&map, pool, id));
+                        let placed = map.pg_to_up_acting(id);
+                        let primary = placed.acting_primary == Some(whoami);
+                        let active = placed.acting.len() >= usize::from(pool.min_size);
+                        Slot { since, primary_since, pg: primary.then(|| pg(id)), active }
                     })
                     .collect();
                 let view = PoolView {
@@ -89,19 +96,19 @@ impl MapView {
         MapView { epoch: map.epoch(), map, pools }
     }
 
-    /// The start of a pg's interval in `next`, the map behind this one. Epochs may have been skipped: then
-    /// the change is taken for as old as it can be.
-    fn since(&self, next: &OsdMap, pool: &Pool, id: PgId) -> Epoch {
+    /// The start of a pg's interval in `next`, the map behind this one, and of its primary's reign. Epochs may
+    /// have been skipped: then a change is taken for as old as it can be.
+    fn since(&self, next: &OsdMap, pool: &Pool, id: PgId) -> (Epoch, Epoch) {
         let first = self.epoch().next();
-        let Some(before) = self.map.pool(id.pool) else { return first };
-        let same = before.size == pool.size
-            && before.min_size == pool.min_size
-            && before.pg_num == pool.pg_num
-            && self.map.pg_to_up_acting(id) == next.pg_to_up_acting(id);
-        match self.slot(id) {
-            Some(slot) if same => slot.since,
-            _ => first,
-        }
+        let (Some(before), Some(slot)) = (self.map.pool(id.pool), self.slot(id)) else {
+            return (first, first);
+        };
+        let (was, is) = (self.map.pg_to_up_acting(id), next.pg_to_up_acting(id));
+        // A pg that is split or merged is another one to its clients too.
+        let pg_num = before.pg_num == pool.pg_num;
+        let same = pg_num && before.size == pool.size && before.min_size == pool.min_size && was == is;
+        let same_primary = pg_num && was.acting_primary == is.acting_primary;
+        (if same { slot.since } else { first }, if same_primary { slot.primary_since } else { first })
     }
 
     /// The map.

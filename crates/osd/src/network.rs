@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sepiola_cephx::{AllowedAuth, ServerAuthenticator, ServiceAuthenticator, ServiceKeys};
 use sepiola_crypto::CryptoOptions;
 use sepiola_messages::kind;
-use sepiola_messenger::{CloseReason, Dispatch, OutMessage, Outbox, Refused};
+use sepiola_messenger::{CloseReason, Dispatch, OutMessage, Outbox, Refused, Throttle};
 use sepiola_msgr2::{FrameWriter, GlobalSeq, Message, MessageHeader, PeerInfo, ServerConfig};
 use sepiola_wire::{EntityAddr, EntityAddrVec, EntityType};
 
@@ -22,6 +22,9 @@ pub struct NetworkConfig {
     pub allowed: Arc<AllowedAuth>,
     /// How secure frames are sealed.
     pub crypto: CryptoOptions,
+    /// Counts requests that wait, over all connections. The messenger has to have a clone, so that it stops
+    /// reading when it is full.
+    pub throttle: Throttle,
 }
 
 /// Serves an [`Osd`] to the messenger.
@@ -73,7 +76,10 @@ impl Dispatch for Network {
             addr: client_addr(peer),
             features: peer.features,
         };
-        let session = Arc::new(Session::new(identity, Box::new(ToOutbox(outbox))));
+        let session = Arc::new(Session::new(
+            identity,
+            Box::new(ToOutbox { outbox, all: self.config.throttle.clone() }),
+        ));
         Ok(ConnectionState { session, scratch: Scratch::default() })
     }
 
@@ -111,16 +117,19 @@ fn client_addr(peer: &PeerInfo) -> EntityAddr {
     }
 }
 
-struct ToOutbox(Outbox);
+struct ToOutbox {
+    outbox: Outbox,
+    all: Throttle,
+}
 
 impl Push for ToOutbox {
     fn push(&self, header: MessageHeader, front: Bytes, data: Bytes) {
-        if let Err(error) = self.0.push(OutMessage::new(header, front).with_data(data)) {
+        if let Err(error) = self.outbox.push(OutMessage::new(header, front).with_data(data)) {
             tracing::debug!(%error, kind = header.kind, "message not sent");
         }
     }
 
     fn begin(&self, bytes: u64) -> Box<dyn Send> {
-        Box::new(self.0.begin(bytes))
+        Box::new((self.outbox.begin(bytes), self.all.take(bytes)))
     }
 }

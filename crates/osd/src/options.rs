@@ -33,8 +33,15 @@ pub struct OsdOptions {
     pub spin: Duration,
     /// Limits on requests.
     pub limits: Limits,
-    /// Bytes that the store may take, as `df` shows them. Default 1 GiB, as Ceph's memstore.
-    pub capacity: u64,
+    /// See [`crate::OsdConfig::failsafe_full`].
+    pub failsafe_full: f64,
+    /// Requests in work or waiting, over all clients; above it the OSD reads no further ones
+    /// (`osd_client_message_cap`).
+    pub max_messages: u64,
+    /// Bytes of them (`osd_client_message_size_cap`).
+    pub max_message_bytes: u64,
+    /// How long an operation may wait before the log says so; zero for never (`osd_op_complaint_time`).
+    pub complaint_time: Duration,
     /// CRUSH weight when the monitors place the OSD themselves, 16.16; 0 for their default.
     pub crush_weight: u32,
     /// What `osd metadata` shows besides what the OSD knows itself, such as `hostname`.
@@ -64,7 +71,10 @@ impl OsdOptions {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             spin: Duration::ZERO,
             limits: Limits::default(),
-            capacity: 1 << 30,
+            failsafe_full: 0.97,
+            max_messages: 10_000,
+            max_message_bytes: 500 << 20,
+            complaint_time: Duration::from_secs(30),
             crush_weight: 0,
             metadata: BTreeMap::new(),
             ready_file: None,

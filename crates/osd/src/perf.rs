@@ -43,6 +43,13 @@ impl PerfHandle {
         self.0.get()?.upgrade().map(|osd| osd.perf())
     }
 
+    /// The operations that wait, in the form of Ceph's `dump_ops_in_flight`; none before the OSD has started
+    /// and after it has ended.
+    pub fn dump_ops_in_flight(&self) -> serde_json::Value {
+        let osd = self.0.get().and_then(Weak::upgrade);
+        osd.map_or_else(|| serde_json::json!({ "ops": [], "num_ops": 0 }), |osd| osd.dump_ops_in_flight())
+    }
+
     pub(crate) fn attach(&self, osd: &Arc<Osd>) {
         // A handle that was used for an earlier run stays with that one.
         let _ = self.0.set(Arc::downgrade(osd));
@@ -58,11 +65,11 @@ impl fmt::Debug for PerfHandle {
 impl Osd {
     /// The counters so far.
     pub fn perf(&self) -> OsdPerf {
-        let stored = self.statistics();
+        let (stored, space) = (self.statistics(), self.store.space());
         let mut perf = OsdPerf {
             objects: stored.objects,
-            stat_bytes: self.config.capacity,
-            stat_bytes_used: stored.bytes + stored.omap_bytes,
+            stat_bytes: space.total,
+            stat_bytes_used: space.used,
             osdmap_epoch: self.epoch().0,
             ..OsdPerf::default()
         };

@@ -64,9 +64,11 @@ pub(crate) fn pg_stats(osd: &Osd, view: &MapView, pg: &Pg) -> PgStats {
     let ids = |osds: &[OsdId]| osds.iter().map(|osd| osd.0).collect::<Vec<_>>();
     let size = view.map().pool(id.pool).map_or(1, |pool| usize::from(pool.size));
     let short = size.saturating_sub(placed.acting.len()) as u64;
+    let active = view.pool(id.pool).and_then(|pool| pool.slot(id.ps)).is_none_or(|slot| slot.active);
     let state = match short {
         0 => pg_state::ACTIVE | pg_state::CLEAN,
-        _ => pg_state::ACTIVE | pg_state::UNDERSIZED | pg_state::DEGRADED,
+        _ if active => pg_state::ACTIVE | pg_state::UNDERSIZED | pg_state::DEGRADED,
+        _ => pg_state::UNDERSIZED | pg_state::DEGRADED | pg_state::PEERED,
     };
     PgStats {
         pool: id.pool.0,
@@ -101,14 +103,14 @@ pub(crate) fn pg_stats(osd: &Osd, view: &MapView, pg: &Pg) -> PgStats {
 /// Space: what objects take, of what the store may take.
 fn statfs(osd: &Osd) -> StoreStatfs {
     let sums = osd.statistics();
-    let total = osd.config.capacity;
-    let used = sums.bytes + sums.omap_bytes;
+    let space = osd.store.space();
     StoreStatfs {
-        total,
-        available: total.saturating_sub(used),
-        allocated: used,
+        total: space.total,
+        available: space.available(),
+        allocated: space.used,
         data_stored: sums.bytes,
         omap_allocated: sums.omap_bytes,
+        internal_metadata: space.used.saturating_sub(sums.bytes + sums.omap_bytes),
         ..StoreStatfs::default()
     }
 }
@@ -126,9 +128,8 @@ mod tests {
 
     #[test]
     fn after_a_complete_report_only_pgs_that_changed_are_sent() {
-        let store = Arc::new(MemStore::new());
-        let config = OsdConfig { whoami: OsdId(0), limits: Default::default(), capacity: 1000 };
-        let osd = Osd::new(config, store.clone());
+        let store = Arc::new(MemStore::with_capacity(10_000));
+        let osd = Osd::new(OsdConfig::new(OsdId(0)), store.clone());
         // Epoch 8 of a cluster with one OSD and a pool of 32 pgs.
         let map = OsdMap::decode(include_bytes!("../tests/data/pacific_full_e8.bin")).unwrap();
         osd.apply_map(Arc::new(map)).unwrap();
@@ -150,7 +151,9 @@ mod tests {
         let sums = report.pgs[0].sums.unwrap();
         assert_eq!((sums.objects, sums.bytes, sums.object_copies), (1, 100, 1));
         let space = report.statfs.unwrap();
-        assert_eq!((space.total, space.available, space.data_stored), (1000, 900, 100));
+        assert_eq!((space.total, space.data_stored), (10_000, 100));
+        let used = space.data_stored + space.internal_metadata;
+        assert_eq!((space.allocated, space.available), (used, space.total - used));
 
         assert_eq!(reporter.report(&osd, b"u", true).pgs.len(), 32, "a new monitor is told everything");
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sepiola_cephx::caps::{ClassCall, OsdAccess};
 use sepiola_messages::osd_op::{OpCode, OpFlags, OsdOpRequest, RequestFlags};
-use sepiola_objectstore::{ObjectRef, Transaction};
+use sepiola_objectstore::{ObjectRef, StoreError, Transaction};
 use sepiola_osdmap::PoolFlags;
 use sepiola_wire::{EVersion, Epoch, Errno, ReqId, SnapId, Tid};
 
 use crate::{
     class::{self, Caller},
     core::{Osd, Scratch},
-    maps::{MapView, PoolView},
+    maps::{MapView, PoolView, Slot},
     op::{
         self, Execution, Outputs,
         copy_from::{self, Sources},
@@ -41,7 +41,7 @@ impl Osd {
     /// Executes a request that the OSD's map is new enough for, and sends the reply.
     pub(crate) fn execute(
         &self,
-        session: &Session,
+        session: &Arc<Session>,
         tid: Tid,
         request: &OsdOpRequest<'_>,
         shared: Option<&Bytes>,
@@ -50,28 +50,36 @@ impl Osd {
     ) -> Result<(), Refusal> {
         let view = self.view();
         self.share_maps(session, &view, request.map_epoch, out)?;
-        let (pool, pg) = match find_pg(&view, request) {
+        let dropped = |why| {
+            tracing::debug!(peer = %session.peer.source, %tid, pg = %request.spg.pg, why, "request dropped");
+            Ok(())
+        };
+        let (pool, slot, pg) = match find_pg(&view, request) {
             Ok(found) => found,
-            Err(why) => {
-                tracing::debug!(peer = %session.peer.source, %tid, pg = %request.spg.pg, why, "request dropped");
-                return Ok(());
-            }
+            Err(why) => return dropped(why),
         };
         scratch.outputs.clear();
         let verdict = match self.admit(session, &view, pool, request) {
-            Admission::Drop(why) => {
-                tracing::debug!(peer = %session.peer.source, %tid, why, "request dropped");
-                return Ok(());
-            }
+            Admission::Drop(why) => return dropped(why),
             Admission::Refuse(errno) => Verdict::early(errno),
+            Admission::Execute { .. } if !slot.active => {
+                return self.block(session, &view, request.spg.pg, false, out);
+            }
             Admission::Execute { .. } if is_pg_request(request) => {
                 listing::run(self, &view, pg, request, &mut scratch.outputs)
             }
             Admission::Execute { writes } => {
                 let (id, caller) = (request_id(session, tid, request), self.caller(session));
                 let sources = copy_from::sources(self, session, &view, request);
-                let admitted = Admitted { id, caller, writes, sources };
-                self.run_ops(pg, view.epoch(), admitted, request, shared, scratch)
+                let full = full(&view, pool);
+                let admitted = Admitted { id, caller, writes, sources, full };
+                match self.run_ops(pg, view.epoch(), admitted, request, shared, scratch) {
+                    Some(verdict) => verdict,
+                    None => {
+                        self.filling_up.notify_one();
+                        return dropped("there is no room");
+                    }
+                }
             }
         };
         verdict.send(request, tid, view.epoch(), scratch, out)
@@ -124,17 +132,12 @@ impl Osd {
             if request.data().len() > limits.max_write {
                 return Refuse(Errno::EMSGSIZE);
             }
-            if let Some(errno) = full(view, pool)
-                && !request.flags.contains(RequestFlags::FULL_FORCE)
-            {
-                let tries = request.flags.contains(RequestFlags::FULL_TRY);
-                return if tries { Refuse(errno) } else { Drop("the pool or cluster is full") };
-            }
         }
         Execute { writes }
     }
 
-    /// Runs the ops of a request on its object, and logs what they did.
+    /// Runs the ops of a request on its object, and logs what they did. `None` if there is no room for what
+    /// they write: the client sends it again when the map says that there is.
     fn run_ops(
         &self,
         pg: &Arc<Pg>,
@@ -143,8 +146,8 @@ impl Osd {
         request: &OsdOpRequest<'_>,
         shared: Option<&Bytes>,
         scratch: &mut Scratch,
-    ) -> Verdict {
-        let Admitted { id, caller, writes, sources } = admitted;
+    ) -> Option<Verdict> {
+        let Admitted { id, caller, writes, sources, full } = admitted;
         let Scratch { key, transaction, outputs, .. } = scratch;
         let object = key.set(ObjectRef {
             hash: request.hash,
@@ -156,7 +159,7 @@ impl Osd {
         });
         let mut state = pg.lock();
         if writes && let Some(outcome) = state.dups.find(&id) {
-            return Verdict::duplicate(outcome, request, outputs);
+            return Some(Verdict::duplicate(outcome, request, outputs));
         }
         let reused = std::mem::replace(transaction, Transaction::new(pg.id()));
         let transaction_memory = reused.recycle(pg.id());
@@ -167,27 +170,40 @@ impl Osd {
             // The pool was deleted while the request was on its way here.
             Err(error) => {
                 tracing::debug!(pg = %pg.id(), %error, "no collection");
-                return Verdict::early(Errno::ENOENT);
+                return Some(Verdict::early(Errno::ENOENT));
             }
         };
         if !writes && !x.exists() {
             *transaction = x.abandon();
-            return Verdict::early(Errno::ENOENT);
+            return Some(Verdict::early(Errno::ENOENT));
         }
         if writes && let Some(errno) = refuse_snap_context(request) {
             *transaction = x.abandon();
-            return Verdict::new(errno.to_wire(), Versions::default());
+            return Some(Verdict::new(errno.to_wire(), Versions::default()));
         }
 
         let outcome = run_all(&mut x, request);
         x.out.pad(request.raw_ops().len());
         let object_version = x.before().map_or(0, |stat| stat.info.user_version);
         let written = x.written;
+        let returns = request.flags.contains(RequestFlags::RETURNVEC);
+        let longest = if returns { self.config.limits.max_write_reply } else { 0 };
+        let logged = writes.then_some(Logged { epoch, id, longest });
+        let tries = request.flags.contains(RequestFlags::FULL_TRY);
+        let outcome = match outcome {
+            // What makes room, or needs none, may always go ahead.
+            Ok(_) if writes && x.grows() => match self.no_room(full, request) {
+                Some(errno) if tries => Err(errno.to_wire()),
+                Some(_) => {
+                    *transaction = x.abandon();
+                    return None;
+                }
+                None => outcome,
+            },
+            _ => outcome,
+        };
         let (verdict, left) = match outcome {
             Err(result) => {
-                let returns = request.flags.contains(RequestFlags::RETURNVEC);
-                let longest = if returns { self.config.limits.max_write_reply } else { 0 };
-                let logged = writes.then_some(Logged { epoch, id, longest });
                 let verdict = failed(&mut state, logged, result, object_version, x.out);
                 (verdict, x.abandon())
             }
@@ -205,7 +221,18 @@ impl Osd {
         };
         *transaction = left.recycle(pg.id());
         state.io.count(writes, written, outputs.total() as u64);
-        verdict
+        Some(verdict)
+    }
+
+    /// Why nothing may grow, if that is so. The map says it; before it does, the failsafe. What does not fit
+    /// although nothing is full, the store refuses for good: no map will come that makes waiting worth it.
+    fn no_room(&self, full: Option<Errno>, request: &OsdOpRequest<'_>) -> Option<Errno> {
+        let full = full.filter(|_| !request.flags.contains(RequestFlags::FULL_FORCE));
+        full.or_else(|| {
+            let space = self.store.space();
+            let limit = (space.total as f64 * self.config.failsafe_full) as u64;
+            (space.used > limit).then_some(Errno::ENOSPC)
+        })
     }
 
     /// Applies what the ops have changed.
@@ -242,6 +269,9 @@ impl Osd {
         let (mut transaction, out) = x.into_parts();
         if let Err(error) = self.store.apply(&mut transaction) {
             // Nothing was applied, so nothing is logged either and a resend tries again.
+            if error == StoreError::Full {
+                self.filling_up.notify_one();
+            }
             let failure = op::store_failure(&error);
             out.drop_data();
             return (Verdict::new(failure.0, Versions::default()), transaction);
@@ -257,7 +287,7 @@ impl Osd {
 fn find_pg<'v>(
     view: &'v MapView,
     request: &OsdOpRequest<'_>,
-) -> Result<(&'v PoolView, &'v Arc<Pg>), &'static str> {
+) -> Result<(&'v PoolView, &'v Slot, &'v Arc<Pg>), &'static str> {
     let id = request.spg.pg;
     let pool = view.pool(id.pool).ok_or("no such pool")?;
     let slot = pool.slot(id.ps).ok_or("no such pg")?;
@@ -268,10 +298,10 @@ fn find_pg<'v>(
     if view.map().pool(id.pool).is_none_or(|pool| pool.fold(request.hash) != id.ps) {
         return Err("the object is in another pg");
     }
-    if request.map_epoch < slot.since {
+    if request.map_epoch < slot.primary_since {
         return Err("sent in an earlier interval");
     }
-    Ok((pool, pg))
+    Ok((pool, slot, pg))
 }
 
 /// What is known of a request that may be executed.
@@ -280,6 +310,7 @@ struct Admitted {
     caller: Caller,
     writes: bool,
     sources: Sources,
+    full: Option<Errno>,
 }
 
 /// True for operations on a pg: listing.

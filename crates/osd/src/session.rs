@@ -10,7 +10,12 @@ use parking_lot::Mutex;
 use sepiola_cephx::PeerCaps;
 use sepiola_wire::{EntityAddr, EntityNum, Epoch, Features};
 
-use crate::{maps::MapView, outgoing::Push, waiting::Waiting};
+use crate::{
+    backoff::Backoffs,
+    maps::MapView,
+    outgoing::Push,
+    waiting::{MAX_WAITING, Waiting},
+};
 
 /// Who is at the other end, as authentication found out.
 #[derive(Debug, Clone)]
@@ -37,6 +42,11 @@ pub struct Session {
     /// Requests that wait for a newer map, in order. While there are any, later ones queue behind them.
     pub(crate) waiting: Mutex<VecDeque<Waiting>>,
     pub(crate) waiting_count: AtomicUsize,
+    /// Pgs whose requests the client was told to hold back, and how many there are.
+    pub(crate) backoffs: Mutex<Backoffs>,
+    pub(crate) backoff_count: AtomicUsize,
+    /// The OSD looks at this session when a map comes.
+    pub(crate) enlisted: AtomicBool,
 }
 
 impl Session {
@@ -50,7 +60,15 @@ impl Session {
             blocklisted: AtomicBool::new(false),
             waiting: Mutex::default(),
             waiting_count: AtomicUsize::new(0),
+            backoffs: Mutex::default(),
+            backoff_count: AtomicUsize::new(0),
+            enlisted: AtomicBool::new(false),
         }
+    }
+
+    /// True while so many requests wait that the client should hold further ones back.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.waiting_count.load(Ordering::Acquire) > MAX_WAITING / 2
     }
 
     /// The map epoch that maps have to be sent from, exclusive, to a peer that has shown `has`; `None` if

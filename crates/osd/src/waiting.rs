@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 use sepiola_messages::osd_op::OsdOpRequest;
-use sepiola_wire::{Epoch, Tid};
+use sepiola_wire::{Epoch, Tid, UTime};
 
 use crate::{
     core::{Osd, Scratch},
@@ -12,13 +12,15 @@ use crate::{
     session::Session,
 };
 
-/// Requests that one session may have waiting; beyond that its client misbehaves.
-const MAX_WAITING: usize = 4096;
+/// Requests that one session may have waiting; its client is told to hold back those that come on top.
+pub(crate) const MAX_WAITING: usize = 1024;
 
 /// A parked request, as it arrived.
 pub(crate) struct Waiting {
     /// Keeps the request counted against the connection's limits.
     pub permit: Box<dyn Send>,
+    /// When it arrived.
+    pub since: UTime,
     pub tid: Tid,
     pub epoch: Epoch,
     pub version: u16,
@@ -26,39 +28,55 @@ pub(crate) struct Waiting {
     pub data: Bytes,
 }
 
+/// What became of a request that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parked {
+    /// It need not wait.
+    No,
+    /// It waits.
+    Yes,
+    /// It would have to, and there is no room for it.
+    NoRoom,
+}
+
 impl Osd {
-    /// Parks a request if it, or an earlier one of its session, waits for a newer map. True if it was parked.
+    /// Parks a request if it, or an earlier one of its session, waits for a newer map.
     pub(crate) fn park(
         &self,
         session: &Arc<Session>,
         epoch: Epoch,
         request: impl FnOnce() -> Waiting,
-    ) -> bool {
+    ) -> Parked {
         // The usual case costs one load and one comparison.
         if epoch <= self.view().epoch() && session.waiting_count.load(Ordering::Acquire) == 0 {
-            return false;
+            return Parked::No;
         }
         {
             let mut waiting = session.waiting.lock();
             // Looked at again under the lock: the map may have come and the queue may have been drained.
             if epoch <= self.view().epoch() && waiting.is_empty() {
-                return false;
+                return Parked::No;
             }
+            self.want_map(epoch);
             if waiting.len() >= MAX_WAITING {
-                // Dropped like a misdirected one; the client resends when its map changes.
-                tracing::warn!(peer = %session.peer.source, "too many requests wait for a newer map");
-                return true;
+                return Parked::NoRoom;
             }
             waiting.push_back(request());
             session.waiting_count.store(waiting.len(), Ordering::Release);
         }
-        self.waiting_sessions().lock().push(Arc::downgrade(session));
-        self.want_map(epoch);
+        self.enlist(session);
         // If the map arrived in between, nobody else will look at this session again.
         if epoch <= self.view().epoch() {
             self.resume(session);
         }
-        true
+        Parked::Yes
+    }
+
+    /// Has the session looked at when a map comes.
+    pub(crate) fn enlist(&self, session: &Arc<Session>) {
+        if !session.enlisted.swap(true, Ordering::AcqRel) {
+            self.waiting_sessions().lock().push(Arc::downgrade(session));
+        }
     }
 
     /// Runs what no longer has to wait, in order.
@@ -74,22 +92,29 @@ impl Osd {
                 // It was decoded before it was parked.
                 Err(_) => continue,
             };
+            if session.drops_waiting(request.spg.pg) {
+                continue;
+            }
             let out = &mut Pushed(&*session.push);
             // Pushing never refuses: a connection that has ended takes messages silently.
             let _ = self.execute(session, next.tid, &request, Some(shared), &mut scratch, out);
             drop(next.permit);
         }
         session.waiting_count.store(waiting.len(), Ordering::Release);
-        if !waiting.is_empty() {
-            self.waiting_sessions().lock().push(Arc::downgrade(session));
+        let more = !waiting.is_empty();
+        drop(waiting);
+        self.release(session);
+        if more || session.backoffs.lock().hold() {
+            self.enlist(session);
         }
     }
 
-    /// Runs what waited for the map that has just arrived.
+    /// Goes on with what waited for the map that has just arrived.
     pub(crate) fn resume_all(&self) {
         let sessions = std::mem::take(&mut *self.waiting_sessions().lock());
         for session in sessions {
             if let Some(session) = session.upgrade() {
+                session.enlisted.store(false, Ordering::Release);
                 self.resume(&session);
             }
         }

@@ -4,9 +4,9 @@ mod common;
 
 use common::{Client, POOL, Request};
 use sepiola_messages::osd_op::{CopyFrom, OpSpec};
-use sepiola_objectstore::{MemStore, ObjectStore};
-use sepiola_osd::{Limits, Osd, OsdConfig};
-use sepiola_wire::{Errno, ObjectLocator, OsdId, SnapId};
+use sepiola_objectstore::MemStore;
+use sepiola_osd::Osd;
+use sepiola_wire::{Errno, ObjectLocator, SnapId};
 
 fn copy(from: &str, version: u64) -> OpSpec {
     let args = CopyFrom { src_snap: SnapId::HEAD.0, src_version: version, flags: 0, src_fadvise_flags: 0 };
@@ -84,10 +84,7 @@ fn a_source_must_be_readable_for_the_client() {
 
 #[test]
 fn what_one_message_copies_is_limited() {
-    let store: std::sync::Arc<dyn ObjectStore> = std::sync::Arc::new(MemStore::new());
-    let mut limits = Limits::default();
-    limits.max_reply = 1000;
-    let osd = Osd::new(OsdConfig { whoami: OsdId(0), limits, capacity: 1 << 30 }, store);
+    let osd = common::osd_with(MemStore::new(), |config| config.limits.max_reply = 1000);
     osd.apply_map(common::map()).unwrap();
     let mut client = Client::admin();
     client.run(&osd, "source", [OpSpec::write_full(vec![7; 400])]);

@@ -118,6 +118,15 @@ fn comparisons_put_the_operand_on_the_left() {
         let texts = [b"a", b"m", b"z"].map(|t| x.result(OpSpec::cmpxattr(b"s", op, t)));
         assert_eq!(texts, [less, equal, greater], "{op:?}");
     }
+    for (op, wanted) in [(CmpOp::Lt, 1), (CmpOp::Gt, cancelled)] {
+        // As numbers 9 is less than 10, as text it is not; a prefix is less than what it begins.
+        assert_eq!(x.result(OpSpec::cmpxattr_u64(b"n", op, 9)), wanted);
+        assert_ne!(x.result(OpSpec::cmpxattr(b"n", op, b"9")), wanted);
+        assert_eq!(x.result(OpSpec::cmpxattr(b"n", op, b"1")), wanted);
+    }
+    let mut other_mode = OpSpec::cmpxattr(b"s", CmpOp::Eq, b"m");
+    other_mode.args.0[9] = 3;
+    assert_eq!(x.result(other_mode), Errno::EINVAL.to_wire());
     assert_eq!(x.result(OpSpec::cmpxattr_u64(b"s", CmpOp::Eq, 1)), Errno::EINVAL.to_wire());
     assert_eq!(x.result(OpSpec::cmpxattr_u64(b"absent", CmpOp::Eq, 0)), 1);
 }
@@ -131,6 +140,27 @@ fn omap_values_compare_the_other_way_round() {
     assert_eq!(compare(CmpOp::Gt, "z"), Errno::ECANCELED.to_wire());
     assert_eq!(compare(CmpOp::Lt, "z"), 0);
     assert_eq!(compare(CmpOp::Ne, "z"), Errno::EINVAL.to_wire());
+    let absent = |operand: &'static str| OpSpec::omap_cmp([("absent", CmpOp::Eq, operand)].into_iter());
+    assert_eq!(x.result(absent("")), 0, "a missing key compares as empty");
+    assert_eq!(x.result(absent("m")), Errno::ECANCELED.to_wire());
+    // All of them must hold, and a missing object has none, also where a write would make it.
+    let both = [("k", CmpOp::Eq, "m"), ("l", CmpOp::Gt, "")];
+    assert_eq!(x.result(OpSpec::omap_cmp(both.into_iter())), Errno::ECANCELED.to_wire());
+    let guarded = [absent(""), OpSpec::create(false)];
+    assert_eq!(x.client.run(&x.osd, "missing", guarded).result, Errno::ENOENT.to_wire());
+}
+
+#[test]
+fn versions_are_asserted_exactly() {
+    let mut x = Bench::new();
+    let version = x.run([OpSpec::create(true)]).user_version;
+    assert_eq!(x.result(OpSpec::assert_version(version)), 0);
+    assert_eq!(x.result(OpSpec::assert_version(0)), Errno::EINVAL.to_wire());
+    let guarded = |version| [OpSpec::assert_version(version), OpSpec::append("x")];
+    assert_eq!(x.run(guarded(version + 1)).result, Errno::EOVERFLOW.to_wire());
+    assert_eq!(x.run(guarded(version)).result, 0);
+    assert_eq!(x.run(guarded(version)).result, Errno::ERANGE.to_wire());
+    assert_eq!(x.data(), b"x");
 }
 
 #[test]
@@ -176,6 +206,54 @@ fn checksums_cover_chunks() {
     assert_eq!(sum(9, 2, 2, &[0; 4]), invalid);
     assert_eq!(sum(9, 3, 3, &[0; 4]), invalid);
     assert_eq!(sum(9, 3, 1, &[0; 4]), invalid, "the initial value is too short");
+}
+
+#[test]
+fn checksums_start_from_the_value_that_the_client_gives() {
+    let mut x = Bench::new();
+    x.run([OpSpec::write_full("a123456789")]);
+    let mut sum = |offset, length, kind, init: &[u8]| {
+        let args = Checksum { offset, length, chunk_size: 0, kind };
+        let output = x.run([OpSpec::checksum(args, init.to_vec())]).outputs.remove(0);
+        output[4..].iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
+    };
+    // Published values of the text `a`, for the seeds 0 and 1.
+    assert_eq!(sum(0, 1, 0, &[0; 4]), 1_426_945_110);
+    assert_eq!(sum(0, 1, 0, &[1, 0, 0, 0]), 4_111_757_423);
+    assert_eq!(sum(0, 1, 1, &[0; 8]), 15_154_266_338_359_012_955);
+    assert_eq!(sum(0, 1, 1, &[1, 0, 0, 0, 0, 0, 0, 0]), 16_051_599_287_423_682_246);
+    // The check value of CRC-32C, without the final inversion; and a sum that goes on from another one.
+    assert_eq!(sum(1, 9, 2, &[0xff; 4]) as u32, !0xe306_9283_u32);
+    let half = sum(1, 4, 2, &[0xff; 4]) as u32;
+    assert_eq!(sum(5, 5, 2, &half.to_le_bytes()) as u32, !0xe306_9283_u32);
+}
+
+#[test]
+fn sparse_reads_are_cut_at_the_end_and_know_nothing_of_truncations() {
+    let mut x = Bench::new();
+    x.run([OpSpec::write_full("0123456789")]);
+    let encoded = |extents: &[(u64, u64)], data: &[u8]| {
+        let mut out = Vec::new();
+        sepiola_messages::osd_op::output::put_sparse_read(&mut out, extents, data);
+        out
+    };
+    let mut read = |offset, length| x.run([OpSpec::sparse_read(offset, length)]).outputs.remove(0);
+    assert_eq!(read(8, 5), encoded(&[(8, 2)], b"89"));
+    assert_eq!(read(0, 0), encoded(&[(0, 10)], b"0123456789"));
+    assert_eq!(read(10, 5), encoded(&[], b""));
+    let truncated = Extent { offset: 0, length: 5, truncate_size: 3, truncate_seq: 1 };
+    let op = OpSpec::new(OpCode::SPARSE_READ, truncated, "");
+    assert_eq!(x.result(op), Errno::EINVAL.to_wire());
+}
+
+#[test]
+fn an_attribute_that_is_asked_for_may_have_any_name() {
+    let mut x = Bench::new();
+    x.run([OpSpec::create(true)]);
+    let name = [b'n'; 200];
+    assert_eq!(x.result(OpSpec::getxattr(&name)), Errno::ENODATA.to_wire());
+    assert_eq!(x.result(OpSpec::cmpxattr(&name, CmpOp::Eq, b"")), 1);
+    assert_eq!(x.result(OpSpec::setxattr(&name, b"")), Errno::ENAMETOOLONG.to_wire());
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use common::{Client, Reply, Request, blob, osd};
-use sepiola_messages::osd_op::{Checksum, CmpOp, OpCode, OpFlags, OpSpec};
+use sepiola_messages::osd_op::{Checksum, CmpOp, CopyFrom, OpCode, OpFlags, OpSpec};
 use sepiola_osd::Osd;
-use sepiola_wire::{SnapId, UTime};
+use sepiola_wire::{ObjectLocator, SnapId, UTime};
 
 /// Answers by the probe's name, in order of appearance.
 struct Recorded(HashMap<String, Vec<String>>);
@@ -120,10 +120,14 @@ fn data_xattrs_versions_and_omap() {
     p.read("omap cmp eq ok", "om", [OpSpec::omap_cmp([("k1", CmpOp::Eq, "v1")].into_iter())]);
     p.read("omap cmp bad", "om", [OpSpec::omap_cmp([("k1", CmpOp::Eq, "v2")].into_iter())]);
 
+    let args = CopyFrom { src_snap: SnapId::HEAD.0, src_version: 0, flags: 0, src_fadvise_flags: 0 };
+    p.write("copy_from2", "cp", [OpSpec::copy_from(b"a", &ObjectLocator::new(common::POOL), args)]);
+    p.read("stat cp", "cp", [OpSpec::stat()]);
     let missing = OpSpec::getxattr(b"none").with_flags(OpFlags::FAILOK);
     p.read("failok", "a", [missing, OpSpec::stat()]);
     p.read("unknown op", "a", [OpSpec::new(OpCode(0x12ff), sepiola_messages::osd_op::OpArgs::NONE, "")]);
     p.read("unknown cls", "a", [OpSpec::call("none", "none", b"")]);
+    p.read("unknown method", "a", [OpSpec::call("lock", "none", b"")]);
     p.read("read off>size", "a", [OpSpec::read(30_000, 10)]);
     p.read("read len0", "a", [OpSpec::read(0, 0)]);
     p.write("zero inside", "a", [OpSpec::zero(2, 3)]);

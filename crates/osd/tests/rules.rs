@@ -5,24 +5,18 @@ mod common;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use common::{Client, POOL, Reply, Request, blob, empty_osd, map, osd};
+use common::{Client, POOL, Reply, Request, blob, empty_osd, map, next_map, osd};
 use sepiola_messages::{
     Command, CommandReply, OsdMapMessage, WireMessage, kind,
     osd_op::{OpArgs, OpCode, OpFlags, OpSpec, RequestFlags, WatchOp},
 };
 use sepiola_msgr2::{MessageHeader, Payload};
+use sepiola_objectstore::MemStore;
 use sepiola_osd::{HandleError, Handled, Scratch};
 use sepiola_osdmap::{Incremental, OsdMap, OsdState};
 use sepiola_wire::{Cookie, EntityAddr, Epoch, Errno, OsdId, PgId, SnapId, Tid};
 
 const RETURNVEC: u32 = 0x400_0000;
-const FULL_TRY: u32 = 0x80_0000;
-
-fn next_map(map: &OsdMap, change: impl FnOnce(&mut Incremental)) -> Arc<OsdMap> {
-    let mut incremental = Incremental::new(map.fsid(), map.epoch().next(), map.modified());
-    change(&mut incremental);
-    Arc::new(map.apply(&incremental).unwrap())
-}
 
 fn mark_down(next: &mut Incremental) {
     next.new_state.insert(OsdId(0), OsdState::UP.0);
@@ -137,21 +131,39 @@ fn the_first_map_may_be_any() {
 }
 
 #[test]
-fn deleting_a_pool_frees_its_data() {
+fn deleting_a_pool_frees_its_data_bit_by_bit() {
     let osd = osd();
     let mut client = Client::admin();
-    client.run(&osd, "x", [OpSpec::write_full("x")]);
+    for n in 0..3000 {
+        // All in one pg, of which one step frees only a part.
+        let name = format!("object-{n}");
+        let request = Request::on(&name, [OpSpec::write_full("x")]).with(|head| {
+            head.locator.key = Bytes::from_static(b"key");
+            head.hash = sepiola_osdmap::hash::object_hash(b"", b"key", b"");
+            head.spg.pg.ps = head.hash % 32;
+        });
+        assert_eq!(client.call(&osd, &request).result, 0);
+    }
+    assert!(!osd.has_garbage());
+    let used = osd.perf().stat_bytes_used;
     let gone = next_map(&map(), |next| {
         next.old_pools.insert(POOL);
     });
     osd.apply_map(gone.clone()).unwrap();
-    assert_eq!(osd.statistics().objects, 0);
+    assert_eq!(osd.statistics().objects, 3000, "nothing waits for it to be freed");
     let request = Request::on("x", [OpSpec::read(0, 0)]).with(|head| head.map_epoch = gone.epoch());
     assert_eq!(client.send(&osd, &request), [], "dropped: the client sees the pool go by its own map");
+    let mut left = vec![used];
+    while osd.free_some().unwrap() {
+        left.push(osd.perf().stat_bytes_used);
+    }
+    assert!(left.len() > 3 && left.is_sorted_by(|a, b| a >= b), "{left:?}");
+    assert!(!osd.has_garbage());
+    assert_eq!((osd.statistics().objects, osd.perf().stat_bytes_used), (0, 0));
 }
 
 #[test]
-fn blocklisted_clients_are_told() {
+fn a_client_that_gets_blocklisted_is_told_on_the_session_that_it_has() {
     let osd = osd();
     let mut client = Client::admin();
     assert_eq!(client.run(&osd, "x", [OpSpec::write_full("x")]).result, 0);
@@ -159,12 +171,23 @@ fn blocklisted_clients_are_told() {
     let map = next_map(&map(), |next| {
         next.new_blocklist.insert(addr.into(), Default::default());
     });
+    // One that waits for the map is refused by it.
+    let waiting = Request::on("x", [OpSpec::append("y")]).with(|head| head.map_epoch = map.epoch());
+    assert_eq!(client.send(&osd, &waiting), []);
     osd.apply_map(map.clone()).unwrap();
+    assert_eq!(Reply::of(&client.take_pushed()[0]).result, Errno::ESHUTDOWN.to_wire());
     let on = |epoch| Request::on("x", [OpSpec::stat()]).with(|head| head.map_epoch = epoch);
     assert_eq!(client.call(&osd, &on(map.epoch())).result, Errno::ESHUTDOWN.to_wire());
     let mut other = common::identity(sepiola_cephx::PeerCaps::allow_all());
     other.addr.nonce = 78;
     assert_eq!(Client::new(other).call(&osd, &on(map.epoch())).result, 0);
+    // It ends as it began.
+    let lifted = next_map(&map, |next| {
+        next.old_blocklist.push(addr.into());
+    });
+    osd.apply_map(lifted.clone()).unwrap();
+    let sent = client.send(&osd, &on(lifted.epoch()));
+    assert_eq!(Reply::of(sent.last().unwrap()).result, 0);
 }
 
 #[test]
@@ -300,6 +323,38 @@ fn limits_have_their_own_errors() {
 }
 
 #[test]
+fn limits_are_settings() {
+    let osd = common::osd_with(MemStore::new(), |config| {
+        let limits = &mut config.limits;
+        (limits.max_write, limits.max_object, limits.max_xattr_value) = (100, 1000, Some(10));
+        (limits.max_xattr_name, limits.max_name, limits.max_nspace) = (5, 6, 7);
+        (limits.max_omap_entries, limits.max_omap_bytes) = (3, 50);
+    });
+    osd.apply_map(map()).unwrap();
+    let mut client = Client::admin();
+    let mut result = |op| client.run(&osd, "x", [op]).result;
+    let (too_big, too_long) = (Errno::EFBIG.to_wire(), Errno::ENAMETOOLONG.to_wire());
+    assert_eq!(result(OpSpec::append(vec![0; 101])), Errno::EMSGSIZE.to_wire());
+    assert_eq!(result(OpSpec::write(950, vec![0; 51])), too_big);
+    assert_eq!(result(OpSpec::setxattr(b"a", &[0; 11])), too_big);
+    assert_eq!(result(OpSpec::setxattr(b"a", &[0; 10])), 0);
+    assert_eq!(result(OpSpec::setxattr(b"abcdef", b"")), too_long);
+    assert_eq!(client.run(&osd, "1234567", [OpSpec::stat()]).result, too_long);
+    let entries: Vec<_> =
+        (0..5).map(|n| (format!("k{n}"), "v".repeat(if n == 3 { 60 } else { 1 }))).collect();
+    for half in entries.chunks(3) {
+        assert_eq!(client.run(&osd, "x", [OpSpec::omap_set(half.iter().map(|(k, v)| (k, v)))]).result, 0);
+    }
+    let mut page = |after: &[u8]| {
+        let page = client.run(&osd, "x", [OpSpec::omap_get_vals(after, 100, b"")]).outputs.remove(0);
+        (page[0], page[page.len() - 1])
+    };
+    assert_eq!(page(b""), (3, 1), "by number");
+    assert_eq!(page(b"k2"), (1, 1), "by size");
+    assert_eq!(page(b"k3"), (1, 0));
+}
+
+#[test]
 fn a_write_must_not_return_much() {
     let osd = osd();
     let mut client = Client::admin();
@@ -331,25 +386,6 @@ fn a_duplicate_gets_the_outputs_again_and_changes_nothing() {
     other.source.num += 1;
     Client::new(other).call(&osd, &request());
     assert_eq!(client.run(&osd, "x", [OpSpec::read(0, 0)]).outputs, [b"abcdd"]);
-}
-
-#[test]
-fn full_pools_refuse_or_drop_writes() {
-    let osd = osd();
-    let mut client = Client::admin();
-    client.run(&osd, "x", [OpSpec::write_full("x")]);
-    let full = next_map(&map(), |next| {
-        let mut pool = map().pool(POOL).unwrap().clone();
-        pool.flags = pool.flags.with(sepiola_osdmap::PoolFlags::FULL_QUOTA);
-        next.new_pools.insert(POOL, pool);
-    });
-    osd.apply_map(full.clone()).unwrap();
-    let on = |op, flags| Request::on("x", [op]).flags(flags).with(|head| head.map_epoch = full.epoch());
-    assert_eq!(client.send(&osd, &on(OpSpec::append("y"), 0)), []);
-    let reply = client.call(&osd, &on(OpSpec::append("y"), FULL_TRY));
-    assert_eq!(reply.result, Errno::EDQUOT.to_wire());
-    assert_eq!(client.call(&osd, &on(OpSpec::delete(), RequestFlags::FULL_FORCE.0)).result, 0);
-    assert_eq!(client.call(&osd, &on(OpSpec::stat(), 0)).result, Errno::ENOENT.to_wire());
 }
 
 #[test]

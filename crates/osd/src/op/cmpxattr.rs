@@ -12,7 +12,7 @@ const U64: u8 = 2;
 
 /// A missing attribute compares as an empty one. Success is 1.
 pub(super) fn cmpxattr<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
-    let (name, operand) = name_and_value(x, op)?;
+    let (name, operand) = name_and_value(op)?;
     x.require()?;
     let args = op.args.xattr();
     let stored = x.xattr(name)?.unwrap_or_default();

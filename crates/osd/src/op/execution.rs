@@ -114,6 +114,19 @@ impl<'a, 'o> Execution<'a, 'o> {
         if self.exists { Ok(()) } else { Err(Errno::ENOENT.into()) }
     }
 
+    /// True when the object needs more room after the message than before it: it is new, larger, or has got
+    /// attributes or omap entries.
+    pub fn grows(&self) -> bool {
+        let before = self.before.map_or(0, |before| before.size);
+        self.exists
+            && (self.before.is_none()
+                || self.size > before
+                || self.transaction.changes().iter().any(|(_, change)| {
+                    use Change::{OmapSet, OmapSetHeader, SetXattr};
+                    matches!(change, OmapSet { .. } | OmapSetHeader(_) | SetXattr { .. })
+                }))
+    }
+
     /// True when the message has changed something so far.
     pub fn has_changes(&self) -> bool {
         !self.transaction.is_empty()
@@ -210,8 +223,11 @@ impl<'a, 'o> Execution<'a, 'o> {
     }
 }
 
-/// A store that fails is an I/O error to clients; the log says more.
+/// A store that fails is an I/O error to clients, unless it is just full; the log says more.
 pub(crate) fn store_failure(error: &StoreError) -> Failure {
+    if *error == StoreError::Full {
+        return Errno::ENOSPC.into();
+    }
     tracing::error!(%error, "object store failed");
     Errno::EIO.into()
 }

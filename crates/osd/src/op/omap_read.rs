@@ -20,7 +20,7 @@ pub(super) fn invalid(_: DecodeError) -> Failure {
 
 fn page(x: &Execution<'_, '_>, list: OmapList<'_>, keys_only: bool) -> Result<OmapPage, Failure> {
     let max_entries = usize::try_from(list.max).unwrap_or(usize::MAX).min(x.limits.max_omap_entries);
-    let max_bytes = x.limits.max_reply / 2;
+    let max_bytes = x.limits.max_omap_bytes.min(x.limits.max_reply / 2);
     let query = OmapQuery { after: list.start_after, prefix: list.prefix, max_entries, max_bytes, keys_only };
     let page = x.stored(|store, pg, object| store.omap_range(pg, object, query))?;
     x.reserve_output(encoded_size(&page.entries))?;

@@ -7,19 +7,13 @@ use sepiola_wire::{Errno, Put};
 use super::{Execution, Failure, OpResult};
 
 /// The attribute's name and the bytes behind it, as the op's lengths say.
-pub(super) fn name_and_value<'a>(
-    x: &Execution<'a, '_>,
-    op: &OpRef<'a>,
-) -> Result<(&'a [u8], &'a [u8]), Failure> {
-    let (name, rest) = op.input.split_at_checked(op.args.xattr().name_len as usize).ok_or(Errno::EINVAL)?;
-    if name.len() > x.limits.max_xattr_name {
-        return Err(Errno::ENAMETOOLONG.into());
-    }
-    Ok((name, rest))
+pub(super) fn name_and_value<'a>(op: &OpRef<'a>) -> Result<(&'a [u8], &'a [u8]), Failure> {
+    let parts = op.input.split_at_checked(op.args.xattr().name_len as usize);
+    parts.ok_or_else(|| Errno::EINVAL.into())
 }
 
 pub(super) fn get<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
-    let (name, _) = name_and_value(x, op)?;
+    let (name, _) = name_and_value(op)?;
     x.require()?;
     let value = x.xattr(name)?.ok_or(Errno::ENODATA)?;
     x.reserve_output(value.len() as u64)?;
@@ -43,7 +37,15 @@ pub(super) fn get_all(x: &mut Execution<'_, '_>) -> OpResult {
 }
 
 pub(super) fn set<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
-    let (name, rest) = name_and_value(x, op)?;
+    let args = op.args.xattr();
+    // Judged by what is announced, before it is looked for.
+    if x.limits.max_xattr_value.is_some_and(|max| args.value_len > max) {
+        return Err(Errno::EFBIG.into());
+    }
+    let (name, rest) = name_and_value(op)?;
+    if name.len() > x.limits.max_xattr_name {
+        return Err(Errno::ENAMETOOLONG.into());
+    }
     let value = rest.get(..op.args.xattr().value_len as usize).ok_or(Errno::EINVAL)?;
     x.change(Change::SetXattr { name: name.into(), value: value.into() });
     x.written += value.len() as u64;
@@ -52,7 +54,7 @@ pub(super) fn set<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
 
 /// Removing an attribute that is not set succeeds.
 pub(super) fn remove<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
-    let (name, _) = name_and_value(x, op)?;
+    let (name, _) = name_and_value(op)?;
     x.require()?;
     x.change(Change::RemoveXattr { name: name.into() });
     Ok(0)

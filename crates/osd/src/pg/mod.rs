@@ -1,5 +1,6 @@
 //! Placement groups: what an OSD keeps in memory of each.
 
+pub(crate) mod bounds;
 mod dups;
 
 use parking_lot::{Mutex, MutexGuard};

@@ -12,7 +12,7 @@ use sepiola_messages::{
 use sepiola_msgr2::{MessageHeader, Payload};
 use sepiola_objectstore::{MemStore, ObjectStore};
 use sepiola_osd::{Handled, Osd, OsdConfig, Outgoing, PeerIdentity, Push, Refusal, Scratch, Session};
-use sepiola_osdmap::{OsdMap, hash::object_hash};
+use sepiola_osdmap::{Incremental, OsdMap, Pool, hash::object_hash};
 use sepiola_wire::{
     EVersion, EntityAddr, EntityNum, EntityType, Epoch, Features, GlobalId, ObjectLocator, OsdId, PgId,
     PoolId, SpgId, Tid,
@@ -65,14 +65,35 @@ pub fn map() -> Arc<OsdMap> {
 }
 
 pub fn empty_osd() -> Osd {
-    let store: Arc<dyn ObjectStore> = Arc::new(MemStore::new());
-    Osd::new(OsdConfig { whoami: OsdId(0), limits: Default::default(), capacity: 1 << 30 }, store)
+    osd_with(MemStore::new(), |_| {})
+}
+
+/// An OSD with a store and settings of its own, without a map.
+pub fn osd_with(store: MemStore, change: impl FnOnce(&mut OsdConfig)) -> Osd {
+    let store: Arc<dyn ObjectStore> = Arc::new(store);
+    let mut config = OsdConfig::new(OsdId(0));
+    change(&mut config);
+    Osd::new(config, store)
 }
 
 pub fn osd() -> Osd {
     let osd = empty_osd();
     osd.apply_map(map()).unwrap();
     osd
+}
+
+/// The map behind `map`, with a change.
+pub fn next_map(map: &OsdMap, change: impl FnOnce(&mut Incremental)) -> Arc<OsdMap> {
+    let mut incremental = Incremental::new(map.fsid(), map.epoch().next(), map.modified());
+    change(&mut incremental);
+    Arc::new(map.apply(&incremental).unwrap())
+}
+
+/// The map behind `map`, with another pool.
+pub fn with_pool(map: &OsdMap, change: impl FnOnce(&mut Pool)) -> Arc<OsdMap> {
+    let mut pool = map.pool(POOL).unwrap().clone();
+    change(&mut pool);
+    next_map(map, |next| drop(next.new_pools.insert(POOL, pool)))
 }
 
 pub fn identity(caps: PeerCaps) -> PeerIdentity {
@@ -167,6 +188,11 @@ impl Client {
         Client { session, pushed, scratch: Scratch::default(), tid: 0 }
     }
 
+    /// The address that [`identity`] gives its clients.
+    pub fn session_addr(&self) -> String {
+        identity(PeerCaps::allow_all()).addr.to_string()
+    }
+
     pub fn admin() -> Self {
         Self::new(identity(PeerCaps::allow_all()))
     }
@@ -202,6 +228,11 @@ impl Client {
             }
         }
         sent
+    }
+
+    /// What others have sent to the session since this was asked last.
+    pub fn take_pushed(&self) -> Vec<Sent> {
+        std::mem::take(&mut self.pushed.0.lock().unwrap())
     }
 
     /// Sends a request that is answered at once and by nothing else.

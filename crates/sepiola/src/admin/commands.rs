@@ -77,8 +77,7 @@ impl Admin {
             "config set" => self.set(&command["var"], &command["val"]),
             "perf dump" => self.perf_dump(),
             "perf schema" => self.perf_schema(),
-            // Operations run to completion as they arrive: whoever can ask finds none half done.
-            "dump_ops_in_flight" => json!({ "ops": [], "num_ops": 0 }),
+            "dump_ops_in_flight" => self.ops_in_flight(),
             other => json!({ "error": format!("no such command: {other}; try help") }),
         };
         format!("{answer:#}\n")
@@ -122,6 +121,14 @@ impl Admin {
             PerfSource::Osd(handle) => ("osd", handle.read().map_or(Value::Null, |p| osd_counters(&p))),
         };
         json!({ name: counters, "daemon": { "uptime": uptime } })
+    }
+
+    fn ops_in_flight(&self) -> Value {
+        match &self.perf {
+            PerfSource::Osd(handle) => handle.dump_ops_in_flight(),
+            // Commands run to completion as they arrive: whoever can ask finds none half done.
+            PerfSource::Mon(_) => json!({ "ops": [], "num_ops": 0 }),
+        }
     }
 
     fn perf_schema(&self) -> Value {
