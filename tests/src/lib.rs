@@ -23,7 +23,7 @@ pub use cell::{Cell, Group, run_matrix};
 pub use cluster::{Cluster, KeyType, MsMode};
 pub use failure::{Failure, Result};
 pub use machine::Machine;
-pub use mini_cluster::{Bystander, MiniCluster, Tool, daemons_with, test_pool};
+pub use mini_cluster::{Bystander, MiniCluster, Running, Tool, daemons_with, test_pool};
 pub use process::{Daemon, Deadline, Invocation, Output, signal};
 pub use program::{Programs, Release};
 pub use real_ceph::RealCeph;

@@ -119,6 +119,15 @@ impl MiniCluster {
         invocation.run(self.dir.path(), Deadline::after(COMMAND_TIME)).expect("it ends before the deadline")
     }
 
+    /// The same beside the test.
+    pub fn begin(&self, tool: Tool, program: &str, args: &[&str]) -> Running {
+        let invocation = invocation(tool, program).arg("-c").arg(self.conf()).args(args);
+        let dir = self.dir.path().to_owned();
+        Running(thread::spawn(move || {
+            invocation.run(&dir, Deadline::after(COMMAND_TIME)).expect("it ends before the deadline")
+        }))
+    }
+
     /// `sepiola ARGS`.
     pub fn sepiola(&self, args: &[&str]) -> Output {
         let sepiola = Invocation::new(sepiola_binary().expect("the sepiola program"));
@@ -184,6 +193,22 @@ impl MiniCluster {
         let attempt =
             || attempt().ok_or_else(|| crate::Failure::new(format!("{what}: not within {within:?}")));
         Deadline::after(within).retry(attempt).unwrap_or_else(|e| panic!("{e}"))
+    }
+}
+
+/// A command that runs beside the test.
+pub struct Running(thread::JoinHandle<Output>);
+
+impl Running {
+    /// Gives it a moment to end by mistake, and fails if it does.
+    pub fn must_wait(&self) {
+        thread::sleep(Duration::from_millis(700));
+        assert!(!self.0.is_finished(), "it should wait");
+    }
+
+    /// Waits for its end.
+    pub fn finish(self) -> Output {
+        self.0.join().expect("it ended before the deadline")
     }
 }
 
