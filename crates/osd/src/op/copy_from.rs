@@ -174,6 +174,8 @@ pub(super) fn copy_from(x: &mut Execution<'_, '_>) -> OpResult {
     for (key, value) in copy.omap {
         x.change(Change::OmapSet { key: key.into(), value: value.into() });
     }
+    // The copy is as old as its source, whatever time the request carries.
+    x.mtime = copy.info.mtime;
     x.info.mtime = copy.info.mtime;
     x.copied_version = Some(copy.info.user_version);
     x.written += size;

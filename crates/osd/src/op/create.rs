@@ -7,10 +7,10 @@ use sepiola_wire::Errno;
 use super::{Execution, OpResult};
 
 pub(super) fn create<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
-    if x.exists() {
-        let exclusive = op.flags.contains(OpFlags::EXCL);
-        return if exclusive { Err(Errno::EEXIST.into()) } else { Ok(0) };
+    if x.exists() && op.flags.contains(OpFlags::EXCL) {
+        return Err(Errno::EEXIST.into());
     }
+    // Of an object that is there as well: this is how its time is set.
     x.change(Change::Touch);
     Ok(0)
 }
