@@ -17,6 +17,7 @@ mod process;
 mod program;
 mod real_ceph;
 mod sepiola;
+mod side_by_side;
 mod workdir;
 
 pub use cell::{Cell, Group, run_matrix};
@@ -28,4 +29,5 @@ pub use process::{Daemon, Deadline, Invocation, Output, signal};
 pub use program::{Programs, Release};
 pub use real_ceph::RealCeph;
 pub use sepiola::{SepiolaCluster, sepiola_binary};
+pub use side_by_side::{Accepted, Part, SideBySide, bytes};
 pub use workdir::{WorkDir, share};

@@ -2,6 +2,7 @@
 //! driven with the command line tools of both sides.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     sync::{
@@ -109,12 +110,12 @@ impl MiniCluster {
     }
 
     /// `TOOL PROGRAM -c ceph.conf ARGS`.
-    pub fn run(&self, tool: Tool, program: &str, args: &[&str]) -> Output {
+    pub fn run(&self, tool: Tool, program: &str, args: &[impl AsRef<OsStr>]) -> Output {
         self.run_with(tool, program, &self.conf(), args)
     }
 
     /// The same with another configuration.
-    pub fn run_with(&self, tool: Tool, program: &str, conf: &Path, args: &[&str]) -> Output {
+    pub fn run_with(&self, tool: Tool, program: &str, conf: &Path, args: &[impl AsRef<OsStr>]) -> Output {
         let invocation = invocation(tool, program).arg("-c").arg(conf).args(args);
         invocation.run(self.dir.path(), Deadline::after(COMMAND_TIME)).expect("it ends before the deadline")
     }

@@ -85,12 +85,13 @@ impl RadosBuilder {
     /// `CEPH_CONF` is [`RadosBuilder::default_conf_file`]'s affair.
     pub fn environment(mut self) -> Self {
         let args = std::env::var("CEPH_ARGS").unwrap_or_default();
-        let split = split_ceph_args(args.split_whitespace().map(str::to_owned));
+        let split = split_ceph_args(args.split_whitespace());
         self.environment.extend(split.options);
         if let Some(keyring) = std::env::var("CEPH_KEYRING").ok().filter(|k| !k.is_empty()) {
             self.environment.push(("keyring".to_owned(), keyring));
         }
-        let mut rest = split.rest.into_iter();
+        // What came from text is text.
+        let mut rest = split.rest.into_iter().filter_map(|arg| arg.into_string().ok());
         while let Some(arg) = rest.next() {
             let name = match arg.as_str() {
                 "-n" | "--name" => rest.next(),

@@ -1,6 +1,6 @@
 //! `CEPH_ARGS` and `--option value` on the command line.
 
-use std::fmt;
+use std::{ffi::OsString, fmt};
 
 use crate::{
     conf_file::option_name,
@@ -14,7 +14,7 @@ pub struct SplitArgs {
     /// Options by name, in order.
     pub options: Vec<(String, String)>,
     /// Everything else, in order.
-    pub rest: Vec<String>,
+    pub rest: Vec<OsString>,
 }
 
 impl fmt::Debug for SplitArgs {
@@ -26,17 +26,18 @@ impl fmt::Debug for SplitArgs {
 }
 
 /// Takes `--name value`, `--name=value` and a bare boolean `--name` out of `args` where `name` is an option
-/// of [`crate::OPTIONS`]; leaves the rest for the program's own parser.
-pub fn split_ceph_args(args: impl IntoIterator<Item = String>) -> SplitArgs {
+/// of [`crate::OPTIONS`]; leaves the rest for the program's own parser, bytes that are no text included: names of
+/// objects are bytes.
+pub fn split_ceph_args(args: impl IntoIterator<Item = impl Into<OsString>>) -> SplitArgs {
     let mut split = SplitArgs::default();
-    let mut args = args.into_iter().peekable();
+    let mut args = args.into_iter().map(Into::<OsString>::into).peekable();
     while let Some(arg) = args.next() {
         if arg == "--" {
             split.rest.push(arg);
             split.rest.extend(args);
             break;
         }
-        let Some(flag) = arg.strip_prefix("--") else {
+        let Some(flag) = arg.to_str().and_then(|arg| arg.strip_prefix("--")) else {
             split.rest.push(arg);
             continue;
         };
@@ -51,12 +52,12 @@ pub fn split_ceph_args(args: impl IntoIterator<Item = String>) -> SplitArgs {
                 let value = match inline {
                     Some(value) => value,
                     None if info.kind == OptionKind::Bool => {
-                        match args.next_if(|v| parse_bool(v).is_some()) {
-                            Some(value) => value,
+                        match args.next_if(|v| v.to_str().is_some_and(|v| parse_bool(v).is_some())) {
+                            Some(value) => text(value),
                             None => "true".to_owned(),
                         }
                     }
-                    None => args.next().unwrap_or_default(),
+                    None => text(args.next().unwrap_or_default()),
                 };
                 split.options.push((name, value));
             }
@@ -64,6 +65,11 @@ pub fn split_ceph_args(args: impl IntoIterator<Item = String>) -> SplitArgs {
         }
     }
     split
+}
+
+/// Values of options are text.
+fn text(value: OsString) -> String {
+    value.into_string().unwrap_or_else(|bytes| bytes.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The command line, after options of ceph.conf were taken out of it.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 
 use crate::cmd;
 
@@ -23,9 +24,9 @@ pub enum Command {
     /// Run an OSD in the foreground.
     Osd(cmd::osd::OsdArgs),
     /// Objects and pools: the verbs of `rados`.
-    Rados(cmd::rados::RadosArgs),
+    Rados(Box<cmd::rados::RadosArgs>),
     /// The write and read benchmark of `rados bench`.
-    Bench(cmd::bench::BenchArgs),
+    Bench(Box<cmd::bench::BenchArgs>),
     /// Ask the monitor: status, osd, pool and auth commands as `ceph` spells them.
     Ceph(cmd::ceph::CephArgs),
     /// Make and change keyrings: the flags of `ceph-authtool`.
@@ -50,9 +51,17 @@ pub struct ConnectArgs {
     /// The monitors, instead of those of the configuration file; --mon-host is the same.
     #[arg(short = 'm', value_name = "ADDRESS", global = true)]
     pub mon: Option<String>,
+    /// Read /etc/ceph/NAME.conf where no file is given.
+    #[arg(long, value_name = "NAME", global = true)]
+    pub cluster: Option<String>,
     /// Accepted for compatibility; the monitor's configuration is never required.
     #[arg(long = "no-mon-config", global = true, hide = true)]
     pub no_mon_config: bool,
+}
+
+/// What `--version` says.
+pub fn version() -> String {
+    format!("sepiola version {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// The form of output.
@@ -75,9 +84,21 @@ impl Format {
 
     /// Prints a value as JSON in this form.
     pub fn print(self, value: &serde_json::Value) {
+        println!("{}", self.text(value));
+    }
+
+    /// A value as JSON in this form; indented as the stock tools indent.
+    pub fn text(self, value: &serde_json::Value) -> String {
         match self {
-            Format::JsonPretty => println!("{value:#}"),
-            Format::Plain | Format::Json => println!("{value}"),
+            Format::JsonPretty => {
+                let mut out = Vec::new();
+                let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
+                let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+                // Writing to memory cannot fail, and a value has only keys that are text.
+                value.serialize(&mut serializer).expect("a JSON value serializes");
+                String::from_utf8(out).expect("JSON is UTF-8")
+            }
+            Format::Plain | Format::Json => value.to_string(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! From flags, `CEPH_ARGS` and ceph.conf to a connected client.
 
-use sepiola_client::Rados;
+use std::{ffi::OsString, path::PathBuf};
+
+use sepiola_client::{Error, MonError, Rados};
 use sepiola_config::{Config, Layer, SplitArgs, split_ceph_args};
 use sepiola_wire::EntityName;
 
@@ -16,16 +18,15 @@ pub struct ConfigOptions {
 /// The program's arguments without options of ceph.conf.
 pub struct TakenArgs {
     /// What clap parses.
-    pub rest: Vec<String>,
+    pub rest: Vec<OsString>,
     /// The options.
     pub options: ConfigOptions,
 }
 
 /// Takes options of ceph.conf (`--ms_client_mode=secure`) out of the arguments, and reads `CEPH_ARGS`.
-pub fn take_config_options(args: impl IntoIterator<Item = String>) -> TakenArgs {
+pub fn take_config_options(args: impl IntoIterator<Item = OsString>) -> TakenArgs {
     let from_env = std::env::var("CEPH_ARGS").unwrap_or_default();
-    let SplitArgs { options: environment, .. } =
-        split_ceph_args(from_env.split_whitespace().map(str::to_owned));
+    let SplitArgs { options: environment, .. } = split_ceph_args(from_env.split_whitespace());
     let split = split_ceph_args(args);
     TakenArgs { rest: split.rest, options: ConfigOptions { environment, command_line: split.options } }
 }
@@ -39,10 +40,16 @@ impl ConnectArgs {
         }
     }
 
+    /// The configuration file, if there is one.
+    fn conf_file(&self) -> Option<PathBuf> {
+        let named = || Some(PathBuf::from(format!("/etc/ceph/{}.conf", self.cluster.as_ref()?)));
+        self.conf.clone().or_else(named).or_else(Config::default_file)
+    }
+
     /// The configuration of `name`, a daemon.
     pub fn config_for(&self, name: EntityName, options: &ConfigOptions) -> Result<Config, Failure> {
         let mut config = Config::new(name);
-        if let Some(file) = self.conf.clone().or_else(Config::default_file) {
+        if let Some(file) = self.conf_file() {
             config.load_file(&file)?;
         }
         for (option, value) in &options.environment {
@@ -63,10 +70,11 @@ impl ConnectArgs {
     /// A client, connected.
     pub async fn connect(&self, options: &ConfigOptions) -> Result<Rados, Failure> {
         let mut builder = Rados::builder().name(self.entity()?.to_string());
-        let file = self.conf.clone().or_else(Config::default_file);
+        let file = self.conf_file();
         let mut given = options.environment.iter().chain(&options.command_line);
         if file.is_none() && self.mon.is_none() && !given.any(|(option, _)| option == "mon_host") {
-            return Err(Failure::new("no ceph.conf here or in /etc/ceph: give -c FILE, or set CEPH_CONF"));
+            return Err(Failure::new("no ceph.conf here or in /etc/ceph")
+                .hint("give -c FILE or -m ADDRESS, or set CEPH_CONF; `sepiola cluster up` makes a cluster"));
         }
         if let Some(file) = file {
             builder = builder.conf_file(file)?;
@@ -80,7 +88,29 @@ impl ConnectArgs {
         if let Some(keyring) = &self.keyring {
             builder = builder.keyring_file(keyring);
         }
-        Ok(builder.connect().await?)
+        builder.connect().await.map_err(explained)
+    }
+}
+
+/// Why there is no connection, and what to do.
+fn explained(error: Error) -> Failure {
+    let hint = match &error {
+        Error::Monitor(MonError::NoMonitors(_)) => Some("give -m ADDRESS, or mon_host in ceph.conf"),
+        Error::Monitor(MonError::NoKey { .. }) => {
+            Some("give -k KEYRING, or -n NAME for somebody whose key is there")
+        }
+        Error::Monitor(MonError::AccessDenied { .. }) => Some(
+            "the cluster has another key for this name: `ceph auth get NAME` as the administrator shows it",
+        ),
+        Error::Monitor(MonError::Unreachable { .. }) => Some(
+            "is the cluster running? `sepiola cluster status --dir DIR` tells for one that `cluster up` made",
+        ),
+        _ => None,
+    };
+    let failure = Failure::from(error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 

@@ -34,6 +34,12 @@ impl Failure {
         self
     }
 
+    /// The failure with what to do about it, on a line of its own.
+    pub fn hint(mut self, hint: impl std::fmt::Display) -> Self {
+        self.message = format!("{}\nhint: {hint}", self.message);
+        self
+    }
+
     /// The same failure with exit status 1, whatever its errno.
     pub fn with_status_one(self) -> Self {
         Failure { errno: None, ..self }

@@ -11,22 +11,14 @@ mod daemon;
 mod failure;
 mod logging;
 mod number;
+mod progress;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let args: Result<Vec<String>, _> = std::env::args_os().map(|a| a.into_string()).collect();
-    let args = match args {
-        Ok(args) => connect::take_config_options(args),
-        Err(bytes) => {
-            eprintln!(
-                "argument {bytes:?} is not UTF-8: names of other bytes need the library, or python3-rados"
-            );
-            return failure::INVALID_USAGE;
-        }
-    };
+    let args = connect::take_config_options(as_subcommand(std::env::args_os().collect()));
     let cli = match cli::Cli::try_parse_from(&args.rest) {
         Ok(cli) => cli,
         Err(usage) => {
@@ -39,4 +31,17 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Called by the name of a stock tool, through a link, say, the program is that tool.
+fn as_subcommand(mut args: Vec<OsString>) -> Vec<OsString> {
+    let name = args.first().and_then(|program| Path::new(program).file_name()?.to_str());
+    let tool = match name {
+        Some("rados") => "rados",
+        Some("ceph") => "ceph",
+        Some("ceph-authtool") => "authtool",
+        _ => return args,
+    };
+    args.insert(1, tool.into());
+    args
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::stream::{self, Stream, StreamExt};
 use sepiola_messages::{PoolOp, PoolOpCode};
-use sepiola_wire::PoolId;
+use sepiola_wire::{Errno, PoolId};
 use serde_json::json;
 
 use super::Rados;
@@ -56,6 +56,10 @@ impl Rados {
     /// # Errors
     /// EEXIST if there is one with this name.
     pub async fn create_pool(&self, name: &str) -> Result<PoolId> {
+        // A monitor takes a second request for a repeated one.
+        if self.pool_id(name).await.is_ok() {
+            return Err(Error::operation(Errno::EEXIST, "create pool", name.as_bytes()));
+        }
         let op = PoolOp {
             op: PoolOpCode::CREATE,
             name: name.to_owned(),

@@ -1,53 +1,67 @@
 //! Removing what a run wrote.
 
-use futures_util::{StreamExt, stream};
-use sepiola_client::IoCtx;
-use sepiola_wire::Errno;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use sepiola_client::{IoCtx, ObjectList};
 
 use super::{
-    names::{ANY_RUN, host, prefix},
+    names::{host, prefix},
     workload::{BenchError, read_metadata},
 };
+use crate::progress::Progress;
 
-/// Removes the objects of the last run, `concurrent` at a time, and what remembers it. If nothing does, the
-/// objects of all runs are looked for, which takes a listing of the pool. Returns how many there were.
-pub async fn cleanup(io: &IoCtx, run_name: &str, concurrent: usize) -> Result<u64, BenchError> {
+/// Removes the objects of the last run, `concurrent` at a time, and what remembers it. Returns how many there
+/// were; `None` if nothing remembers a run.
+pub async fn cleanup(io: &IoCtx, run_name: &str, concurrent: usize) -> Result<Option<u64>, BenchError> {
     let metadata = match read_metadata(io, run_name).await {
-        Err(BenchError::NoData) => return remove_all(io, listed(io).await?, concurrent).await,
+        Err(BenchError::NoData) => return Ok(None),
         read => read?,
     };
     let prefix = prefix(&host(), metadata.pid);
-    let objects = (0..metadata.objects()).map(|n| format!("{prefix}_object{n}").into_bytes());
-    let removed = remove_all(io, objects, concurrent).await?;
-    io.remove(run_name).await?;
-    Ok(removed)
-}
-
-/// What any run has written.
-async fn listed(io: &IoCtx) -> Result<Vec<Vec<u8>>, BenchError> {
-    let (mut objects, mut found) = (io.list(), Vec::new());
-    while let Some(object) = objects.next().await? {
-        if object.name.starts_with(ANY_RUN.as_bytes()) {
-            found.push(object.name.to_vec());
-        }
-    }
-    Ok(found)
-}
-
-async fn remove_all(
-    io: &IoCtx,
-    objects: impl IntoIterator<Item = Vec<u8>>,
-    concurrent: usize,
-) -> Result<u64, BenchError> {
+    let objects = (0..metadata.objects()).map(|n| format!("{prefix}_object{n}"));
     let mut removals =
         stream::iter(objects).map(|object| io.remove(object)).buffer_unordered(concurrent.max(1));
     let mut removed = 0;
     while let Some(result) = removals.next().await {
-        match result {
-            Ok(()) => removed += 1,
-            Err(e) if e.errno() == Errno::ENOENT => {}
-            Err(e) => return Err(e.into()),
-        }
+        removed += was_there(result)?;
     }
+    io.remove(run_name).await?;
+    Ok(Some(removed))
+}
+
+/// Removes those of `objects` whose names start with `prefix`, in whatever namespace they are. Returns how many
+/// there were.
+pub async fn remove_listed(
+    io: &IoCtx,
+    objects: ObjectList,
+    prefix: &[u8],
+    concurrent: usize,
+) -> Result<u64, BenchError> {
+    let progress = Progress::counting("objects removed");
+    let found =
+        objects.into_stream().try_filter(|object| std::future::ready(object.name.starts_with(prefix)));
+    let mut removals = std::pin::pin!(
+        found
+            .map_ok(|object| async move {
+                let mut io = io.clone();
+                io.set_namespace(&object.namespace).set_locator_key(&object.locator_key);
+                Ok(io.remove(&object.name).await)
+            })
+            .try_buffer_unordered(concurrent.max(1))
+    );
+    let mut removed = 0;
+    while let Some(result) = removals.next().await {
+        removed += was_there(result?)?;
+        progress.add(1);
+    }
+    progress.finish();
     Ok(removed)
+}
+
+/// 1 for an object that was removed, 0 for one that was gone already.
+fn was_there(removed: sepiola_client::Result<()>) -> Result<u64, BenchError> {
+    match removed {
+        Ok(()) => Ok(1),
+        Err(e) if e.is_not_found() => Ok(0),
+        Err(e) => Err(e.into()),
+    }
 }

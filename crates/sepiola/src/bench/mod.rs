@@ -6,8 +6,8 @@ mod report;
 mod stats;
 mod workload;
 
-pub use cleanup::cleanup;
-pub use names::{DEFAULT_RUN_NAME, current_prefix};
-pub use report::{Columns, print_json, print_plain};
+pub use cleanup::{cleanup, remove_listed};
+pub use names::{ANY_RUN, DEFAULT_RUN_NAME, current_prefix};
+pub use report::{Columns, Row, json_row, json_summary, print_plain, stamp};
 pub use stats::Summary;
-pub use workload::{BenchError, BenchOptions, Workload, run};
+pub use workload::{BenchError, BenchOptions, Destination, Workload, run};

@@ -2,75 +2,115 @@
 
 use std::io::{self, Write};
 
-use crate::number::six_digits;
+use sepiola_wire::UTime;
+use serde_json::{Map, Value, json};
 
-use super::{
-    stats::{MIB, Recorder, Summary},
-    workload::Workload,
-};
+use super::{stats::Summary, workload::Workload};
+use crate::number::six_digits;
 
 /// How many rows stand under one header.
 const ROWS_PER_HEADER: u64 = 20;
+
+/// One second of a run. Seconds, MiB/s.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// Seconds since the start.
+    pub second: u64,
+    /// Operations in flight.
+    pub in_flight: u64,
+    /// Operations that are done.
+    pub finished: u64,
+    /// Bandwidth since the start.
+    pub average: f64,
+    /// Bandwidth of the last second.
+    pub current: f64,
+    /// Latency of the last operation that finished.
+    pub last_latency: Option<f64>,
+    /// Shortest, longest and mean latency.
+    pub latency: [f64; 3],
+}
 
 /// The rows that appear while a run goes on, one a second.
 pub struct Columns<W> {
     out: W,
     row: u64,
-    last_finished: u64,
+    stamped: bool,
 }
 
 impl<W: Write> Columns<W> {
-    /// Rows on `out`.
-    pub fn new(out: W) -> Self {
-        Columns { out, row: 0, last_finished: 0 }
+    /// Rows on `out`, each with date and time in front if `stamped`.
+    pub fn new(out: W, stamped: bool) -> Self {
+        Columns { out, row: 0, stamped }
     }
 
-    pub(super) fn row(
-        &mut self,
-        second: u64,
-        in_flight: u64,
-        recorder: &Recorder,
-        elapsed: f64,
-        op_size: u64,
-        last_latency: Option<f64>,
-    ) -> io::Result<()> {
+    /// Prints a row, with the header above it from time to time.
+    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+        let stamp = stamp(self.stamped);
+        let out = &mut self.out;
         if self.row.is_multiple_of(ROWS_PER_HEADER) {
             if self.row > 0 {
-                let (min, max) = recorder.latency_bounds();
-                writeln!(
-                    self.out,
-                    "min lat: {} max lat: {} avg lat: {}",
-                    six_digits(min),
-                    six_digits(max),
-                    six_digits(recorder.average_latency())
-                )?;
+                let [min, max, mean] = row.latency.map(six_digits);
+                writeln!(out, "{stamp}min lat: {min} max lat: {max} avg lat: {mean}")?;
             }
             writeln!(
-                self.out,
-                "{:>5}{:>8}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}",
+                out,
+                "{stamp}{:>5}{:>8}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}",
                 "sec", "Cur ops", "started", "finished", "avg MB/s", "cur MB/s", "last lat(s)", "avg lat(s)"
             )?;
         }
         self.row += 1;
-        let finished = recorder.count();
-        let average = if elapsed > 0.0 { finished as f64 * op_size as f64 / elapsed / MIB } else { 0.0 };
-        let current = (finished - self.last_finished) as f64 * op_size as f64 / MIB;
-        self.last_finished = finished;
         writeln!(
-            self.out,
-            "{second:>5}{in_flight:>8}{:>10}{finished:>10}{:>10}{:>10}{:>12}{:>12}",
-            finished + in_flight,
-            six_digits(average),
-            six_digits(current),
-            last_latency.map_or_else(|| "-".to_owned(), six_digits),
-            six_digits(recorder.average_latency()),
+            out,
+            "{stamp}{:>5}{:>8}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}",
+            row.second,
+            row.in_flight,
+            row.finished + row.in_flight,
+            row.finished,
+            six_digits(row.average),
+            six_digits(row.current),
+            row.last_latency.map_or_else(|| "-".to_owned(), six_digits),
+            six_digits(row.latency[2]),
         )?;
-        self.out.flush()
+        out.flush()
+    }
+}
+
+/// Date and time and a blank, or nothing.
+pub fn stamp(wanted: bool) -> String {
+    if wanted { format!("{} ", UTime::now()) } else { String::new() }
+}
+
+/// A row under the stock tool's names.
+pub fn json_row(row: &Row) -> Value {
+    json!({
+        "sec": row.second, "cur_ops": row.in_flight, "started": row.finished + row.in_flight,
+        "finished": row.finished, "avg_bw": row.average, "cur_bw": row.current,
+        "last_lat": row.last_latency.unwrap_or(0.0), "avg_lat": row.latency[2],
+    })
+}
+
+/// The closing table under the stock tool's names, with percentiles behind it.
+pub fn json_summary(s: &Summary, workload: Workload) -> Map<String, Value> {
+    let (made, size) = match workload {
+        Workload::Write => ("total_writes_made", "write_size"),
+        Workload::Seq | Workload::Rand => ("total_reads_made", "read_size"),
+    };
+    let table = json!({
+        "total_time_run": s.seconds, made: s.ops, size: s.op_size, "object_size": s.object_size,
+        "bandwidth": s.bandwidth, "stddev_bandwidth": s.stddev_bandwidth, "max_bandwidth": s.max_bandwidth,
+        "min_bandwidth": s.min_bandwidth, "average_iops": s.iops, "stddev_iops": s.stddev_iops,
+        "max_iops": s.max_iops, "min_iops": s.min_iops, "average_latency": s.latency,
+        "stddev_latency": s.stddev_latency, "max_latency": s.max_latency, "min_latency": s.min_latency,
+        "p50_latency": s.p50_latency, "p99_latency": s.p99_latency, "p99.9_latency": s.p999_latency,
+    });
+    match table {
+        Value::Object(map) => map,
+        _ => Map::new(),
     }
 }
 
 /// The closing table of `rados bench`, with percentiles behind it.
-pub fn print_plain(out: &mut impl Write, s: &Summary, workload: Workload) -> io::Result<()> {
+pub fn print_plain(out: &mut (impl Write + ?Sized), s: &Summary, workload: Workload) -> io::Result<()> {
     let write = workload == Workload::Write;
     let width = if write { 24 } else { 22 };
     let mut line = |label: &str, value: String| writeln!(out, "{label:<width$}{value}");
@@ -100,10 +140,4 @@ pub fn print_plain(out: &mut impl Write, s: &Summary, workload: Workload) -> io:
     line("p50 latency(s):", six_digits(s.p50_latency))?;
     line("p99 latency(s):", six_digits(s.p99_latency))?;
     line("p99.9 latency(s):", six_digits(s.p999_latency))
-}
-
-/// The same as JSON.
-pub fn print_json(out: &mut impl Write, s: &Summary) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, s)?;
-    writeln!(out)
 }

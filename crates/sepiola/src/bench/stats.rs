@@ -68,12 +68,9 @@ impl Recorder {
         self.latency.count
     }
 
-    pub(super) fn average_latency(&self) -> f64 {
-        self.latency.mean()
-    }
-
-    pub(super) fn latency_bounds(&self) -> (f64, f64) {
-        (self.latency.min, self.latency.max)
+    /// Shortest, longest and mean latency.
+    pub(super) fn latencies(&self) -> [f64; 3] {
+        [self.latency.min, self.latency.max, self.latency.mean()]
     }
 
     /// One second went by, in which `ops` finished.

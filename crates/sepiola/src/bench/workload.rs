@@ -1,7 +1,7 @@
 //! The load itself: a fixed number of operations in flight, in one task.
 
 use std::{
-    io::Write,
+    io,
     time::{Duration, Instant},
 };
 
@@ -14,8 +14,8 @@ use thiserror::Error;
 
 use super::{
     names::{RunMetadata, host, prefix},
-    report::Columns,
-    stats::{Recorder, Summary},
+    report::Row,
+    stats::{MIB, Recorder, Summary},
 };
 
 /// What is done.
@@ -41,6 +41,17 @@ impl std::str::FromStr for Workload {
     }
 }
 
+/// Where a write puts its bytes; several at once is possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Destination {
+    /// The object's data.
+    pub data: bool,
+    /// A value of its omap.
+    pub omap: bool,
+    /// An attribute.
+    pub xattr: bool,
+}
+
 /// Settings of a run.
 #[derive(Debug, Clone)]
 pub struct BenchOptions {
@@ -48,12 +59,16 @@ pub struct BenchOptions {
     pub duration: Duration,
     /// Bytes of an operation.
     pub op_size: u64,
-    /// Bytes of an object, a multiple of `op_size`.
+    /// Bytes of an object, at least `op_size`.
     pub object_size: u64,
     /// Operations in flight.
     pub concurrent: usize,
     /// The object that remembers the run.
     pub run_name: String,
+    /// Write over the objects of the last run of this name.
+    pub reuse: bool,
+    /// What is written.
+    pub destination: Destination,
     /// Send allocation hints with writes, as the stock tool does.
     pub hints: bool,
     /// Compare what is read.
@@ -70,6 +85,8 @@ impl Default for BenchOptions {
             object_size: 4096,
             concurrent: 16,
             run_name: super::DEFAULT_RUN_NAME.to_owned(),
+            reuse: false,
+            destination: Destination { data: true, omap: false, xattr: false },
             hints: true,
             verify: true,
             max_objects: 0,
@@ -86,6 +103,12 @@ pub enum BenchError {
     /// Nothing to read.
     #[error("Must write data before running a read benchmark!")]
     NoData,
+    /// Nothing to write over.
+    #[error("Must write data before using reuse_bench for a write benchmark!")]
+    NothingToReuse,
+    /// The objects of the run before have another size.
+    #[error("objects of {0} bytes cannot be written over with operations of {1} bytes")]
+    OtherSize(u64, u64),
     /// What was read is not what was written.
     #[error("object {0} does not have the content that was written")]
     Corrupt(String),
@@ -99,7 +122,8 @@ impl BenchError {
     pub fn errno(&self) -> Errno {
         match self {
             BenchError::Op(e) => e.errno(),
-            BenchError::NoData => Errno::ENOENT,
+            BenchError::NoData | BenchError::NothingToReuse => Errno::ENOENT,
+            BenchError::OtherSize(..) => Errno::EINVAL,
             BenchError::Corrupt(_) | BenchError::Output(_) => Errno::EIO,
         }
     }
@@ -119,13 +143,32 @@ fn fill(buffer: &mut BytesMut, n: u64, op_size: usize) {
     buffer[..head].copy_from_slice(&text.as_bytes()[..head]);
 }
 
-struct Run<'a, W> {
+/// One write, as the stock tool makes it.
+fn write_op(options: &BenchOptions, offset: u64, payload: &Bytes) -> WriteOp {
+    let Destination { data, omap, xattr } = options.destination;
+    let mut op = WriteOp::new();
+    if data {
+        if options.hints {
+            op = op.alloc_hint(options.object_size, options.op_size, HINT).allow_failure();
+        }
+        op = op.write(offset, payload.clone());
+    }
+    if omap {
+        op = op.omap_set([(format!("bench-omap-key-{offset}"), payload)]);
+    }
+    if xattr {
+        op = op.set_xattr(format!("bench-xattr-key-{offset}"), payload);
+    }
+    op
+}
+
+struct Run<'a, R> {
     io: &'a IoCtx,
     options: &'a BenchOptions,
     /// Bytes of an operation: of reads, what was written.
     op_size: u64,
     recorder: Recorder,
-    columns: Option<Columns<W>>,
+    on_row: R,
     start: Instant,
     last_latency: Option<f64>,
     next_row: Instant,
@@ -133,12 +176,12 @@ struct Run<'a, W> {
     row_finished: u64,
 }
 
-/// Runs a workload; rows go to `columns` once a second.
-pub async fn run<W: Write>(
+/// Runs a workload; `on_row` gets a row once a second.
+pub async fn run<R: FnMut(&Row) -> io::Result<()>>(
     io: &IoCtx,
     workload: Workload,
     options: &BenchOptions,
-    columns: Option<Columns<W>>,
+    on_row: R,
 ) -> Result<Summary, BenchError> {
     let metadata = match workload {
         Workload::Write => None,
@@ -152,7 +195,7 @@ pub async fn run<W: Write>(
         options,
         op_size,
         recorder: Recorder::new(op_size),
-        columns,
+        on_row,
         start: now,
         last_latency: None,
         next_row: now,
@@ -174,7 +217,7 @@ pub(super) async fn read_metadata(io: &IoCtx, run_name: &str) -> Result<RunMetad
     }
 }
 
-impl<W: Write> Run<'_, W> {
+impl<R: FnMut(&Row) -> io::Result<()>> Run<'_, R> {
     fn expired(&self) -> bool {
         self.start.elapsed() >= self.options.duration
     }
@@ -201,18 +244,19 @@ impl<W: Write> Run<'_, W> {
             let seconds = (now - self.next_row).as_secs_f64() + 1.0;
             self.recorder.interval(self.recorder.count() - self.row_finished, seconds);
         }
-        self.row_finished = self.recorder.count();
-        if let Some(columns) = &mut self.columns {
-            let elapsed = (now - self.start).as_secs_f64();
-            columns.row(
-                self.row,
-                in_flight as u64,
-                &self.recorder,
-                elapsed,
-                self.op_size,
-                self.last_latency,
-            )?;
-        }
+        let finished = self.recorder.count();
+        let elapsed = (now - self.start).as_secs_f64();
+        let mib = |ops: u64| ops as f64 * self.op_size as f64 / MIB;
+        (self.on_row)(&Row {
+            second: self.row,
+            in_flight: in_flight as u64,
+            finished,
+            average: if elapsed > 0.0 { mib(finished) / elapsed } else { 0.0 },
+            current: mib(finished - self.row_finished),
+            last_latency: self.last_latency,
+            latency: self.recorder.latencies(),
+        })?;
+        self.row_finished = finished;
         self.row += 1;
         self.next_row = self.start + Duration::from_secs(self.row);
         Ok(())
@@ -220,10 +264,24 @@ impl<W: Write> Run<'_, W> {
 
     async fn write(&mut self) -> Result<(), BenchError> {
         let options = self.options;
-        let pid = std::process::id();
+        let reused = match options.reuse {
+            true => Some(read_metadata(self.io, &options.run_name).await.map_err(|e| match e {
+                BenchError::NoData => BenchError::NothingToReuse,
+                other => other,
+            })?),
+            false => None,
+        };
+        if let Some(before) = reused
+            && (before.object_size < options.op_size
+                || !before.object_size.is_multiple_of(options.op_size.max(1)))
+        {
+            return Err(BenchError::OtherSize(before.object_size, options.op_size));
+        }
+        let object_size = reused.map_or(options.object_size, |before| before.object_size);
+        let pid = reused.map_or_else(std::process::id, |before| before.pid);
         let prefix = prefix(&host(), pid);
         let op_size = usize::try_from(options.op_size).unwrap_or(usize::MAX);
-        let per_object = (options.object_size / options.op_size.max(1)).max(1);
+        let per_object = (object_size / options.op_size.max(1)).max(1);
         let limit = if options.max_objects == 0 { u64::MAX } else { options.max_objects * per_object };
         let mut in_flight = FuturesUnordered::new();
         // Buffers go round: an operation's payload becomes the next one's once its reply is there.
@@ -236,12 +294,7 @@ impl<W: Write> Run<'_, W> {
                 let payload = buffer.freeze();
                 let oid = format!("{prefix}_object{}", next / per_object);
                 let offset = next % per_object * options.op_size;
-                let mut op = WriteOp::new();
-                if options.hints {
-                    op = op.alloc_hint(options.object_size, options.op_size, HINT).allow_failure();
-                }
-                let op = op.write(offset, payload.clone());
-                let request = self.io.operate(oid, op);
+                let request = self.io.operate(oid, write_op(options, offset, &payload));
                 in_flight.push(async move {
                     let started = Instant::now();
                     (started, payload, request.await)
@@ -255,7 +308,7 @@ impl<W: Write> Run<'_, W> {
             spare.extend(payload.try_into_mut().ok());
         }
         let metadata = RunMetadata {
-            object_size: options.object_size,
+            object_size,
             finished: u32::try_from(next).unwrap_or(u32::MAX),
             pid,
             op_size: options.op_size,

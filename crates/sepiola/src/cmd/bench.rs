@@ -1,6 +1,7 @@
-//! `sepiola bench`: the benchmark of `rados bench`.
+//! `sepiola bench` and `sepiola rados bench`: the benchmark of `rados bench`.
 
 use std::{
+    fs::File,
     io::{self, Write},
     time::{Duration, Instant},
 };
@@ -8,14 +9,19 @@ use std::{
 use clap::Args;
 use sepiola_client::IoCtx;
 use sepiola_config::units::parse_size;
+use sepiola_wire::Errno;
+use serde_json::json;
 
+use super::rados::{BenchFlags, RadosArgs};
 use crate::{
     bench::{
-        BenchError, BenchOptions, Columns, Workload, cleanup, print_json, print_plain, run as run_workload,
+        BenchError, BenchOptions, Columns, Destination, Workload, cleanup, json_row, json_summary,
+        print_plain, run as run_workload, stamp,
     },
     cli::{ConnectArgs, Format},
     connect::{ConfigOptions, runtime},
     failure::{CmdResult, Failure},
+    progress::Progress,
 };
 
 /// A size above 0, such as 4096, 4K or 4M.
@@ -40,137 +46,165 @@ pub struct BenchArgs {
     /// Bytes of an operation.
     #[arg(short = 'b', default_value = "4096", value_parser = size)]
     pub op_size: u64,
-    /// Bytes of an object; as -b if not given.
-    #[arg(short = 'O', value_parser = size)]
-    pub object_size: Option<u64>,
-    /// Operations in flight.
-    #[arg(short = 't', long, default_value_t = 16)]
-    pub concurrent_ios: usize,
-    /// Keep the objects that were written.
-    #[arg(long)]
-    pub no_cleanup: bool,
-    /// The object that remembers the run.
-    #[arg(long, default_value = crate::bench::DEFAULT_RUN_NAME)]
-    pub run_name: String,
-    /// Do not send allocation hints.
-    #[arg(long)]
-    pub no_hints: bool,
-    /// Do not compare what is read.
-    #[arg(long)]
-    pub no_verify: bool,
+    #[command(flatten)]
+    pub flags: BenchFlags,
     /// Microseconds to spin on a socket before sleeping.
     #[arg(long, default_value_t = 0)]
     pub spin_us: u64,
     /// cached, or per-message to show what caching cipher contexts is worth.
     #[arg(long, default_value = "cached")]
     pub crypto_context: String,
+    /// Write what is printed to a file.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<std::path::PathBuf>,
     /// The form of output.
     #[arg(short = 'f', long, value_enum, default_value_t)]
     pub format: Format,
 }
 
 /// Runs the benchmark.
-pub fn run(args: BenchArgs, options: ConfigOptions) -> CmdResult {
-    let bench = BenchOptions {
-        duration: Duration::from_secs(args.seconds),
-        op_size: args.op_size,
-        object_size: object_size(args.op_size, args.object_size)?,
-        concurrent: args.concurrent_ios.max(1),
-        run_name: args.run_name,
-        hints: !args.no_hints,
-        verify: !args.no_verify,
-        max_objects: 0,
-    };
-    let mut options = options;
+pub fn run(args: BenchArgs, mut options: ConfigOptions) -> CmdResult {
+    let bench = settings(args.seconds, args.op_size, &args.flags);
     options.set_command_line("spin_us", args.spin_us.to_string());
     options.set_command_line("debug_crypto_context", args.crypto_context);
+    let mut out = output(args.output.as_deref())?;
     runtime()?.block_on(async {
         let rados = args.connect.connect(&options).await?;
         let io = rados.open_ioctx(&args.pool).await?;
-        measure(&io, args.workload, &bench, args.format, !args.no_cleanup).await
+        measure(&io, args.workload, &bench, &args.flags, args.format, &mut *out).await
     })
 }
 
 /// `sepiola rados bench SECONDS WORKLOAD`.
-pub fn run_rados(
-    args: &super::rados::RadosArgs,
-    seconds: &str,
-    workload: &str,
-    options: ConfigOptions,
-) -> CmdResult {
-    let seconds: u64 =
-        seconds.parse().map_err(|_| Failure::new(format!("bench: `{seconds}` is not a number")))?;
-    let workload: Workload = workload.parse().map_err(Failure::new)?;
-    let bench = BenchOptions {
-        duration: Duration::from_secs(seconds),
-        op_size: args.op_size,
-        object_size: object_size(args.op_size, args.object_size)?,
-        concurrent: args.concurrent.max(1),
-        run_name: args.run_name.clone(),
-        hints: !args.no_hints,
-        verify: !args.no_verify,
-        max_objects: args.max_objects,
+pub fn run_rados(args: &RadosArgs, words: &[&[u8]], options: ConfigOptions) -> CmdResult {
+    let usage = || {
+        Failure::errno(Errno::EINVAL, "bench: expected SECONDS write|seq|rand; see `sepiola rados --help`")
     };
+    let &[seconds, workload] = words else { return Err(usage()) };
+    let text = |word| std::str::from_utf8(word).map_err(|_| usage());
+    let seconds = text(seconds)?;
+    let seconds: u64 = seconds
+        .parse()
+        .map_err(|_| Failure::errno(Errno::EINVAL, format!("Invalid value for seconds: '{seconds}'")))?;
+    let workload: Workload =
+        text(workload)?.parse().map_err(|why: String| Failure::errno(Errno::EINVAL, why))?;
+    let flags = &args.bench;
+    if workload != Workload::Write && args.op_size.is_some() {
+        let why = "-b|--block_size option can be used only with 'write' bench test";
+        return Err(Failure::errno(Errno::EINVAL, why));
+    }
+    if workload != Workload::Write && (flags.write_object || flags.write_omap || flags.write_xattr) {
+        let why = "--write-object, --write-omap and --write-xattr options can only be used with the 'write' bench test";
+        return Err(Failure::errno(Errno::EINVAL, why));
+    }
+    if args.output.is_some() && !args.format.is_json() {
+        let why = "-o|--output option can only be used with '--format' option";
+        return Err(Failure::errno(Errno::EINVAL, why));
+    }
+    let bench = settings(seconds, args.op_size(), flags);
+    let mut out = output(args.output.as_deref())?;
     runtime()?.block_on(async {
         let rados = args.connect.connect(&options).await?;
-        let pool =
-            args.pool.as_deref().ok_or_else(|| Failure::new("pool name was not specified: give -p POOL"))?;
-        let io = rados.open_ioctx(pool).await?;
-        measure(&io, workload, &bench, args.format, !args.no_cleanup).await
+        let io = super::rados::open_pool(&rados, args).await?;
+        measure(&io, workload, &bench, flags, args.format, &mut *out).await
     })
 }
 
-fn object_size(op_size: u64, object_size: Option<u64>) -> Result<u64, Failure> {
-    let object_size = object_size.unwrap_or(op_size);
-    if object_size < op_size || !object_size.is_multiple_of(op_size) {
-        return Err(Failure::errno(
-            sepiola_wire::Errno::EINVAL,
-            format!("the object size {object_size} must be a multiple of the operation size {op_size}"),
-        ));
+fn output(file: Option<&std::path::Path>) -> Result<Box<dyn Write>, Failure> {
+    Ok(match file {
+        Some(file) => Box::new(File::create(file)?),
+        None => Box::new(io::stdout()),
+    })
+}
+
+fn settings(seconds: u64, op_size: u64, flags: &BenchFlags) -> BenchOptions {
+    let object_size = flags.object_size.unwrap_or(op_size);
+    BenchOptions {
+        duration: Duration::from_secs(seconds),
+        // Objects are no smaller than operations.
+        op_size: op_size.min(object_size),
+        object_size,
+        concurrent: flags.concurrent.max(1),
+        run_name: flags.run_name.clone(),
+        reuse: flags.reuse_bench,
+        destination: Destination {
+            data: flags.write_object || !(flags.write_omap || flags.write_xattr),
+            omap: flags.write_omap,
+            xattr: flags.write_xattr,
+        },
+        hints: !flags.no_hints,
+        verify: !flags.no_verify,
+        max_objects: flags.max_objects,
     }
-    Ok(object_size)
 }
 
 async fn measure(
     io: &IoCtx,
     workload: Workload,
     bench: &BenchOptions,
+    flags: &BenchFlags,
     format: Format,
-    clean: bool,
+    out: &mut dyn Write,
 ) -> CmdResult {
-    let mut out = io::stdout();
+    let progress = Progress::timed(bench.duration.as_secs());
+    let now = || stamp(flags.show_time);
     let plain = !format.is_json();
+    let write = workload == Workload::Write;
     if plain {
-        println!("hints = {}", u8::from(bench.hints));
-        if workload == Workload::Write {
-            println!(
-                "Maintaining {} concurrent writes of {} bytes to objects of size {} for up to {} seconds or {} objects",
+        writeln!(out, "hints = {}", u8::from(bench.hints))?;
+        if write {
+            writeln!(
+                out,
+                "{}Maintaining {} concurrent writes of {} bytes to objects of size {} for up to {} seconds or {} objects",
+                now(),
                 bench.concurrent,
                 bench.op_size,
                 bench.object_size,
                 bench.duration.as_secs(),
                 bench.max_objects
-            );
-            println!("Object prefix: {}", crate::bench::current_prefix());
+            )?;
+            writeln!(out, "{}Object prefix: {}", now(), crate::bench::current_prefix())?;
         }
     }
-    let columns = plain.then(|| Columns::new(io::stdout()));
-    let summary = run_workload(io, workload, bench, columns).await?;
+    let mut rows = Vec::new();
+    let mut columns = Columns::new(&mut *out, flags.show_time);
+    let ran = run_workload(io, workload, bench, |row| {
+        progress.at(row.second, format!("{} operations, {:.1} MB/s", row.finished, row.average));
+        if plain {
+            return progress.suspend(|| columns.row(row));
+        }
+        rows.push(json_row(row));
+        Ok(())
+    })
+    .await;
+    progress.finish();
+    let summary = ran?;
     if plain {
-        print_plain(&mut out, &summary, workload)?;
+        write!(out, "{}", now())?;
+        print_plain(&mut *out, &summary, workload)?;
     } else {
-        print_json(&mut out, &summary)?;
+        let mut report = serde_json::Map::new();
+        if write {
+            report.insert("concurrent_ios".to_owned(), bench.concurrent.into());
+            report.insert("op_size".to_owned(), bench.op_size.into());
+            report.insert("seconds_to_run".to_owned(), bench.duration.as_secs().into());
+            report.insert("max_objects".to_owned(), bench.max_objects.into());
+            report.insert("object_prefix".to_owned(), crate::bench::current_prefix().into());
+        }
+        report.insert("datas".to_owned(), rows.into());
+        report.extend(json_summary(&summary, workload));
+        writeln!(out, "{}", format.text(&json!(report)))?;
     }
-    if workload == Workload::Write && clean {
+    if write && !flags.no_cleanup {
         let start = Instant::now();
         if plain {
-            println!("Cleaning up (deleting benchmark objects)");
+            writeln!(out, "{}Cleaning up (deleting benchmark objects)", now())?;
         }
-        let removed = cleanup(io, &bench.run_name, bench.concurrent).await?;
+        let removed = cleanup(io, &bench.run_name, bench.concurrent).await?.unwrap_or(0);
         if plain {
-            println!("Removed {removed} objects");
+            writeln!(out, "{}Removed {removed} objects", now())?;
             let seconds = crate::number::six_digits(start.elapsed().as_secs_f64());
-            println!("Clean up completed and total clean up time :{seconds}");
+            writeln!(out, "{}Clean up completed and total clean up time :{seconds}", now())?;
         }
     }
     Ok(out.flush()?)

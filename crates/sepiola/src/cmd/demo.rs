@@ -6,7 +6,7 @@ use clap::Args;
 use sepiola_cluster::{Cluster, ClusterOptions, MsMode};
 
 use crate::{
-    bench::{BenchOptions, Columns, Summary, Workload, cleanup, run as run_workload},
+    bench::{BenchOptions, Row, Summary, Workload, cleanup, run as run_workload},
     cli::Format,
     failure::{CmdResult, Failure},
 };
@@ -84,9 +84,9 @@ async fn demo(args: &DemoArgs) -> CmdResult {
         ));
         for subject in &mut subjects {
             let io = subject.rados.open_ioctx(POOL).await?;
-            let quiet = || None::<Columns<std::io::Sink>>;
-            subject.write.push(run_workload(&io, Workload::Write, &options, quiet()).await?);
-            subject.rand.push(run_workload(&io, Workload::Rand, &options, quiet()).await?);
+            let quiet = |_: &Row| Ok(());
+            subject.write.push(run_workload(&io, Workload::Write, &options, quiet).await?);
+            subject.rand.push(run_workload(&io, Workload::Rand, &options, quiet).await?);
             cleanup(&io, &options.run_name, options.concurrent).await?;
         }
     }

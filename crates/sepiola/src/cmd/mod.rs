@@ -18,8 +18,8 @@ pub fn run(command: Command, options: ConfigOptions) -> CmdResult {
         Command::Cluster(args) => cluster::run(args),
         Command::Mon(args) => mon::run(args, options),
         Command::Osd(args) => osd::run(args, options),
-        Command::Rados(args) => rados::run(args, options),
-        Command::Bench(args) => bench::run(args, options),
+        Command::Rados(args) => rados::run(*args, options),
+        Command::Bench(args) => bench::run(*args, options),
         Command::Ceph(args) => ceph::run(args, options),
         Command::Authtool(args) => authtool::run(args),
     }

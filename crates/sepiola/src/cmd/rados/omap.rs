@@ -6,14 +6,17 @@ use bytes::Bytes;
 use sepiola_client::IoCtx;
 use sepiola_wire::Errno;
 
-use super::{object::failed, open_output};
+use super::{
+    open_output,
+    text::{failed, failed_part, is_printable, place, shown},
+};
 use crate::{
     cli::Format,
     failure::{CmdResult, Failure},
 };
 
-pub async fn list_keys(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
-    let keys = io.omap_get_keys(oid).await.map_err(|e| failed(e, "getting omap keys of", io, oid))?;
+pub async fn list_keys(io: &IoCtx, oid: &[u8], format: Format) -> CmdResult {
+    let keys = io.omap_get_keys(oid).await.map_err(failed("getting omap key set", io, oid))?;
     if format.is_json() {
         let names: Vec<_> = keys.iter().map(|k| String::from_utf8_lossy(k)).collect();
         format.print(&serde_json::json!(names));
@@ -27,8 +30,8 @@ pub async fn list_keys(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
     Ok(())
 }
 
-pub async fn list_values(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
-    let pairs = io.omap_get_vals(oid).await.map_err(|e| failed(e, "getting omap of", io, oid))?;
+pub async fn list_values(io: &IoCtx, oid: &[u8], format: Format) -> CmdResult {
+    let pairs = io.omap_get_vals(oid).await.map_err(failed("getting omap keys", io, oid))?;
     if format.is_json() {
         let values: serde_json::Map<_, _> = pairs
             .iter()
@@ -41,7 +44,12 @@ pub async fn list_values(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
     }
     let mut out = io::stdout().lock();
     for (key, value) in &pairs {
-        out.write_all(key)?;
+        if is_printable(key) {
+            out.write_all(key)?;
+        } else {
+            writeln!(out, "key ({} bytes):", key.len())?;
+            hexdump(&mut out, key)?;
+        }
         writeln!(out, "\nvalue ({} bytes) :", value.len())?;
         hexdump(&mut out, value)?;
         writeln!(out)?;
@@ -49,27 +57,31 @@ pub async fn list_values(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
     Ok(())
 }
 
-pub async fn get(io: &IoCtx, oid: &str, key: &str, file: Option<&str>) -> CmdResult {
-    let values = io
-        .omap_get_vals_by_keys(oid, [key])
-        .await
-        .map_err(|e| failed(e, "getting omap value of", io, oid))?;
-    let Some(value) = values.get(key.as_bytes()) else {
-        return Err(Failure::errno(Errno::ENOENT, format!("No such key: {}/{oid}/{key}", io.pool_name())));
+pub async fn get(io: &IoCtx, oid: &[u8], key: &[u8], file: Option<&[u8]>) -> CmdResult {
+    let values = io.omap_get_vals_by_keys(oid, [key]).await.map_err(failed_part(
+        "getting omap value",
+        io,
+        oid,
+        key,
+    ))?;
+    let Some(value) = values.get(key) else {
+        // The stock tool says it on standard output.
+        println!("No such key: {}/{}", place(io, oid), shown(key));
+        return Err(Failure::errno(Errno::ENOENT, ""));
     };
     show(value, file)
 }
 
-pub async fn set(io: &IoCtx, oid: &str, key: &str, value: &[u8]) -> CmdResult {
-    io.omap_set(oid, [(key, value)]).await.map_err(|e| failed(e, "setting omap value of", io, oid))
+pub async fn set(io: &IoCtx, oid: &[u8], key: &[u8], value: &[u8]) -> CmdResult {
+    io.omap_set(oid, [(key, value)]).await.map_err(failed_part("setting omap value", io, oid, key))
 }
 
-pub async fn remove(io: &IoCtx, oid: &str, key: &str) -> CmdResult {
-    io.omap_rm_keys(oid, [key]).await.map_err(|e| failed(e, "removing omap key of", io, oid))
+pub async fn remove(io: &IoCtx, oid: &[u8], key: &[u8]) -> CmdResult {
+    io.omap_rm_keys(oid, [key]).await.map_err(failed_part("removing omap key", io, oid, key))
 }
 
-pub async fn get_header(io: &IoCtx, oid: &str, file: Option<&str>) -> CmdResult {
-    let header = io.omap_get_header(oid).await.map_err(|e| failed(e, "getting omap header of", io, oid))?;
+pub async fn get_header(io: &IoCtx, oid: &[u8], file: Option<&[u8]>) -> CmdResult {
+    let header = io.omap_get_header(oid).await.map_err(failed("getting omap header", io, oid))?;
     match file {
         Some(_) => show(&header, file),
         None => {
@@ -81,22 +93,22 @@ pub async fn get_header(io: &IoCtx, oid: &str, file: Option<&str>) -> CmdResult 
     }
 }
 
-pub async fn set_header(io: &IoCtx, oid: &str, value: &[u8]) -> CmdResult {
+pub async fn set_header(io: &IoCtx, oid: &[u8], value: &[u8]) -> CmdResult {
     let value = Bytes::copy_from_slice(value);
-    io.omap_set_header(oid, value).await.map_err(|e| failed(e, "setting omap header of", io, oid))
+    io.omap_set_header(oid, value).await.map_err(failed("setting omap value", io, oid))
 }
 
-pub async fn clear(io: &IoCtx, oids: &[&str]) -> CmdResult {
+pub async fn clear(io: &IoCtx, oids: &[&[u8]]) -> CmdResult {
     for oid in oids {
-        io.omap_clear(*oid).await.map_err(|e| failed(e, "clearing omap of", io, oid))?;
+        io.omap_clear(*oid).await.map_err(failed("clearing omap keys", io, oid))?;
     }
     Ok(())
 }
 
-fn show(value: &[u8], file: Option<&str>) -> CmdResult {
+fn show(value: &[u8], file: Option<&[u8]>) -> CmdResult {
     match file {
         Some(file) => {
-            println!("Writing to {file}");
+            eprintln!("Writing to {}", String::from_utf8_lossy(file));
             Ok(open_output(file)?.write_all(value)?)
         }
         None => {

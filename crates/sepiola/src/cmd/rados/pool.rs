@@ -1,11 +1,12 @@
 //! lspools, mkpool, rmpool, ls and df.
 
-use std::io::Write;
+use std::{io::Write, os::unix::ffi::OsStrExt};
 
-use sepiola_client::{IoCtx, PoolStat, Rados};
+use sepiola_client::{IoCtx, ListedObject, PoolStat, Rados};
 use sepiola_config::units;
+use sepiola_wire::{HObject, PgId};
 
-use super::{RadosArgs, open_output};
+use super::{RadosArgs, open_output, pgid};
 use crate::{
     cli::Format,
     failure::{CmdResult, Failure},
@@ -45,12 +46,33 @@ pub async fn remove(rados: &Rados, name: &str) -> CmdResult {
     Ok(())
 }
 
+/// The namespace that stands for all of them in listings.
+const ALL_NAMESPACES: &[u8] = b"\x01";
+
 /// One name a line; with a namespace column where all are listed, and the key where there is one.
-pub async fn objects(io: &IoCtx, args: &RadosArgs, file: &str) -> CmdResult {
-    let mut out = std::io::BufWriter::new(open_output(file)?);
-    let mut objects = if args.all { io.list_all_namespaces() } else { io.list() };
+pub async fn objects(io: &IoCtx, args: &RadosArgs) -> CmdResult {
+    let mut out = std::io::BufWriter::new(match &args.output {
+        Some(file) => open_output(file.as_os_str().as_bytes())?,
+        None => open_output(b"-")?,
+    });
+    let all = args.all && !args.default && args.namespace.is_none();
+    let mut listed = io.clone();
+    if all {
+        listed.set_namespace(ALL_NAMESPACES);
+    }
+    let pgid = pgid(args)?;
+    let mut objects = match pgid {
+        // A pg's objects stand together in the order of listings, behind the smallest hash that falls into it.
+        Some(pg) => listed.list_from(HObject { hash: pg.ps, pool: pg.pool, ..HObject::min() }),
+        None => listed.list(),
+    };
     let mut items = Vec::new();
     while let Some(object) = objects.next().await? {
+        if let Some(pg) = pgid
+            && place_of(io, &object) != Some(pg)
+        {
+            break;
+        }
         if args.format.is_json() {
             let mut item = serde_json::json!({
                 "namespace": String::from_utf8_lossy(&object.namespace),
@@ -62,7 +84,7 @@ pub async fn objects(io: &IoCtx, args: &RadosArgs, file: &str) -> CmdResult {
             items.push(item);
             continue;
         }
-        if args.all {
+        if all {
             out.write_all(&object.namespace)?;
             out.write_all(b"\t")?;
         }
@@ -74,17 +96,31 @@ pub async fn objects(io: &IoCtx, args: &RadosArgs, file: &str) -> CmdResult {
         out.write_all(b"\n")?;
     }
     if args.format.is_json() {
-        writeln!(out, "{}", serde_json::Value::from(items))?;
+        writeln!(out, "{}", args.format.text(&items.into()))?;
     }
     Ok(out.flush()?)
 }
 
+/// The pg that an object is in.
+fn place_of(io: &IoCtx, object: &ListedObject) -> Option<PgId> {
+    let map = io.rados().osdmap();
+    map.object_to_pg(io.pool_id(), &object.name, &object.locator_key, &object.namespace)
+}
+
 /// Usage of every pool and of the cluster.
-pub async fn usage(rados: &Rados, format: Format) -> CmdResult {
+pub async fn usage(rados: &Rados, args: &RadosArgs) -> CmdResult {
+    let format = args.format;
     let cluster = rados.cluster_stat().await?;
     let mut rows = Vec::new();
-    for pool in rados.list_pools().await? {
-        let stat = rados.pool_stat(&pool.name).await?;
+    let mut pools = rados.list_pools().await?;
+    pools.sort_by(|a, b| a.name.cmp(&b.name));
+    for pool in pools.into_iter().filter(|p| args.pool.as_ref().is_none_or(|only| *only == p.name)) {
+        // A cluster without a manager has no statistics to show.
+        let stat = match rados.pool_stat(&pool.name).await {
+            Ok(stat) => stat,
+            Err(sepiola_client::Error::NoSuchPool(_)) => continue,
+            Err(other) => return Err(other.into()),
+        };
         let (sum, used) = (&stat.sum, used(&stat));
         let bytes = |kib: i64| units::bytes(kib.max(0) as u64 * 1024);
         rows.push(if format.is_json() {

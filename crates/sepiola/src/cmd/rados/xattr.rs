@@ -4,11 +4,11 @@ use std::io::Write;
 
 use sepiola_client::IoCtx;
 
-use super::object::failed;
+use super::text::{failed, failed_part};
 use crate::{cli::Format, failure::CmdResult};
 
-pub async fn list(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
-    let attrs = io.get_xattrs(oid).await.map_err(|e| failed(e, "getting xattr set", io, oid))?;
+pub async fn list(io: &IoCtx, oid: &[u8], format: Format) -> CmdResult {
+    let attrs = io.get_xattrs(oid).await.map_err(failed("getting xattr set", io, oid))?;
     if format.is_json() {
         let names: Vec<_> =
             attrs.keys().map(|n| serde_json::json!({ "name": String::from_utf8_lossy(n) })).collect();
@@ -23,15 +23,15 @@ pub async fn list(io: &IoCtx, oid: &str, format: Format) -> CmdResult {
     Ok(())
 }
 
-pub async fn get(io: &IoCtx, oid: &str, name: &str) -> CmdResult {
-    let value = io.get_xattr(oid, name).await.map_err(|e| failed(e, "getting xattr of", io, oid))?;
+pub async fn get(io: &IoCtx, oid: &[u8], name: &[u8]) -> CmdResult {
+    let value = io.get_xattr(oid, name).await.map_err(failed_part("getting xattr", io, oid, name))?;
     Ok(std::io::stdout().lock().write_all(&value)?)
 }
 
-pub async fn set(io: &IoCtx, oid: &str, name: &str, value: &[u8]) -> CmdResult {
-    io.set_xattr(oid, name, value.to_vec()).await.map_err(|e| failed(e, "setting xattr of", io, oid))
+pub async fn set(io: &IoCtx, oid: &[u8], name: &[u8], value: &[u8]) -> CmdResult {
+    io.set_xattr(oid, name, value.to_vec()).await.map_err(failed_part("setting xattr", io, oid, name))
 }
 
-pub async fn remove(io: &IoCtx, oid: &str, name: &str) -> CmdResult {
-    io.rm_xattr(oid, name).await.map_err(|e| failed(e, "removing xattr of", io, oid))
+pub async fn remove(io: &IoCtx, oid: &[u8], name: &[u8]) -> CmdResult {
+    io.rm_xattr(oid, name).await.map_err(failed_part("removing xattr", io, oid, name))
 }
