@@ -33,7 +33,11 @@ pub fn mon_options(config: &Config) -> Result<MonOptions, ClusterError> {
     };
     mon.key_type = key_type(config)?;
     mon.allow_pool_delete = config.bool("mon_allow_pool_delete")?;
-    mon.pool_default_pg_num = u32::try_from(config.u64("osd_pool_default_pg_num")?).unwrap_or(u32::MAX);
+    let number = |name: &str| config.u64(name).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    mon.pool_default_pg_num = number("osd_pool_default_pg_num")?;
+    mon.pool_default_size = number("osd_pool_default_size")?;
+    mon.pool_max_pg_num = number("mon_max_pool_pg_num")?;
+    mon.global_id_step = config.u64("mon_globalid_prealloc")?.clamp(2, 1 << 32);
     Ok(mon)
 }
 

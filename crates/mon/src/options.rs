@@ -35,6 +35,8 @@ pub struct MonOptions {
     pub allow_pool_delete: bool,
     /// `osd_pool_default_pg_num`.
     pub pool_default_pg_num: u32,
+    /// `osd_pool_default_size`.
+    pub pool_default_size: u32,
     /// `mon_max_pool_pg_num`: the most pgs that a pool may have.
     pub pool_max_pg_num: u32,
     /// `mon_globalid_prealloc`: how many global ids are reserved at a time.
@@ -64,6 +66,7 @@ impl MonOptions {
             key_type: KeyType::Aes,
             allow_pool_delete: false,
             pool_default_pg_num: 32,
+            pool_default_size: 1,
             pool_max_pg_num: 65536,
             global_id_step: 10_000,
             liveness: LivenessRules::default(),

@@ -8,6 +8,7 @@ use sepiola_messages::{
     MonMap, pg_state,
     proto::{ObjectSums, OsdStats, PgStats, StoreStatfs},
 };
+use sepiola_messenger::VERSION;
 use sepiola_osdmap::OsdBoot;
 use sepiola_proto::{MonChange, MonEntry};
 use sepiola_wire::{EntityAddr, EntityAddrVec, EntityType, Epoch, GlobalId, OsdId, UTime, Uuid};
@@ -49,6 +50,12 @@ pub(crate) fn caller(name: &str, caps: &str) -> Caller {
         addrs: EntityAddrVec::default(),
         global_id: GlobalId(4100),
     }
+}
+
+/// What the monitor says about itself.
+fn metadata() -> BTreeMap<String, String> {
+    let facts = [("hostname", "h1"), ("ceph_version", VERSION)];
+    facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 impl TestMon {
@@ -131,7 +138,7 @@ impl TestMon {
             stats: &self.stats,
             sessions: &Sessions::default(),
             options: &self.options,
-            metadata: &BTreeMap::from([("hostname".to_owned(), "h1".to_owned())]),
+            metadata: &metadata(),
             started: START,
             now: self.now,
         };

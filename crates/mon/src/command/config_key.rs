@@ -116,7 +116,7 @@ fn set(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
 fn rm(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     let key = args.required("key");
     if !cx.state.config_keys().contains_key(key) {
-        return Reply::done(format!("no such key '{key}'")).into();
+        return Reply::done("key deleted").into();
     }
     Proposal::new(Reply::done("key deleted"), vec![change::config_key_removed(key)])
 }

@@ -27,7 +27,8 @@ fn max_avail(space: &Space, full_ratio: f32, pool: &Pool) -> u64 {
     space.available.saturating_sub(reserve) / u64::from(pool.size.max(1))
 }
 
-fn df(cx: &Context<'_>, _: &Args) -> Reply {
+fn df(cx: &Context<'_>, args: &Args) -> Reply {
+    let detail = args.text("detail").is_some();
     let map = cx.state.osdmap();
     let space = Usage::of(cx).space;
     let full = map.full_ratios().full;
@@ -41,18 +42,42 @@ fn df(cx: &Context<'_>, _: &Args) -> Reply {
             .map(|(id, name, pool, sums, avail)| {
                 let used = sums.bytes.saturating_mul(pool.size.into());
                 let whole = used.saturating_add(avail);
-                json!({
-                    "name": name,
-                    "id": id.0,
-                    "stats": {
+                let percent_used = if whole == 0 { 0.0 } else { used as f64 / whole as f64 };
+                let stats = if detail {
+                    json!({
+                        "stored": sums.bytes,
+                        "stored_data": sums.bytes,
+                        "stored_omap": sums.omap_bytes,
+                        "objects": sums.objects,
+                        "kb_used": used.div_ceil(1024),
+                        "bytes_used": used,
+                        "data_bytes_used": used,
+                        "omap_bytes_used": sums.omap_bytes,
+                        "percent_used": percent_used,
+                        "max_avail": avail,
+                        "quota_objects": pool.quota_max_objects,
+                        "quota_bytes": pool.quota_max_bytes,
+                        "dirty": 0,
+                        "rd": sums.reads,
+                        "rd_bytes": sums.read_kb.saturating_mul(1024),
+                        "wr": sums.writes,
+                        "wr_bytes": sums.write_kb.saturating_mul(1024),
+                        "compress_bytes_used": 0,
+                        "compress_under_bytes": 0,
+                        "stored_raw": used,
+                        "avail_raw": avail,
+                    })
+                } else {
+                    json!({
                         "stored": sums.bytes,
                         "objects": sums.objects,
                         "kb_used": used.div_ceil(1024),
                         "bytes_used": used,
-                        "percent_used": if whole == 0 { 0.0 } else { used as f64 / whole as f64 },
+                        "percent_used": percent_used,
                         "max_avail": avail,
-                    },
-                })
+                    })
+                };
+                json!({"name": name, "id": id.0, "stats": stats})
             })
             .collect();
         let df = json!({
@@ -88,28 +113,39 @@ fn df(cx: &Context<'_>, _: &Args) -> Reply {
         bytes(space.used()),
         percent(space.used(), space.total),
     ]);
-    let mut by_pool = Table::new(&[
-        ("POOL", Left, Left),
-        ("ID", Right, Right),
-        ("PGS", Right, Right),
-        ("STORED", Right, Right),
-        ("OBJECTS", Right, Right),
-        ("USED", Right, Right),
-        ("%USED", Right, Right),
-        ("MAX AVAIL", Right, Right),
-    ]);
+    let mut columns = vec![("POOL", Left, Left), ("ID", Right, Right), ("PGS", Right, Right)];
+    let parts = [("(DATA)", Right, Right), ("(OMAP)", Right, Right)];
+    columns.push(("STORED", Right, Right));
+    columns.extend(parts.iter().filter(|_| detail));
+    columns.extend([("OBJECTS", Right, Right), ("USED", Right, Right)]);
+    columns.extend(parts.iter().filter(|_| detail));
+    columns.extend([("%USED", Right, Right), ("MAX AVAIL", Right, Right)]);
+    if detail {
+        let more = ["QUOTA OBJECTS", "QUOTA BYTES", "DIRTY", "USED COMPR", "UNDER COMPR"];
+        columns.extend(more.map(|title| (title, Right, Right)));
+    }
+    let mut by_pool = Table::new(&columns);
     for (id, name, pool, sums, avail) in pools {
         let used = sums.bytes.saturating_mul(pool.size.into());
-        by_pool.row([
-            name,
-            id.to_string(),
-            pool.pg_num.to_string(),
-            bytes(sums.bytes),
-            count(sums.objects),
-            bytes(used),
-            percent(used, used.saturating_add(avail)),
-            bytes(avail),
-        ]);
+        let mut row = vec![name, id.to_string(), pool.pg_num.to_string(), bytes(sums.bytes)];
+        let omap = bytes(sums.omap_bytes);
+        row.extend([bytes(sums.bytes), omap.clone()].into_iter().filter(|_| detail));
+        row.extend([count(sums.objects), bytes(used)]);
+        row.extend([bytes(used), omap].into_iter().filter(|_| detail));
+        row.extend([percent(used, used.saturating_add(avail)), bytes(avail)]);
+        if detail {
+            let quota = |limit: u64, text: fn(u64) -> String| {
+                if limit == 0 { "N/A".to_owned() } else { text(limit) }
+            };
+            row.extend([
+                quota(pool.quota_max_objects, count),
+                quota(pool.quota_max_bytes, bytes),
+                "N/A".to_owned(),
+                bytes(0),
+                bytes(0),
+            ]);
+        }
+        by_pool.row(row);
     }
     Reply::output(format!("--- RAW STORAGE ---\n{} \n--- POOLS ---\n{}", raw.render(), by_pool.render()))
 }

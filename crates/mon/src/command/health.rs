@@ -135,7 +135,7 @@ pub(crate) fn assess(cx: &Surroundings<'_>) -> Health {
         checks.push(Check {
             code: "TOO_FEW_OSDS",
             severity: Severity::Warning,
-            summary: "OSD count 0 < osd_pool_default_size 1".to_owned(),
+            summary: format!("OSD count 0 < osd_pool_default_size {}", cx.options.pool_default_size),
             count: 1,
             detail: Vec::new(),
         });

@@ -4,6 +4,8 @@
 //! reads the published state, and is answered on the connection's own task, or it proposes changes and is
 //! answered when they are durable.
 
+#[cfg(test)]
+mod admin_tests;
 mod auth;
 mod blocklist;
 mod config;
@@ -22,9 +24,12 @@ mod osd_admin;
 mod osd_df;
 mod osd_dump;
 mod osd_metadata;
+mod osd_safety;
 mod osd_state;
 mod osd_tree;
 mod pg;
+mod pg_json;
+mod pg_list;
 mod pool;
 mod pool_dump;
 mod pool_quota;
@@ -242,6 +247,8 @@ const FAMILIES: &[&[Command]] = &[
     osd_metadata::COMMANDS,
     osd_admin::COMMANDS,
     osd_df::COMMANDS,
+    osd_safety::COMMANDS,
+    pg_list::COMMANDS,
     crush::COMMANDS,
     features::COMMANDS,
     mgr::COMMANDS,

@@ -112,15 +112,13 @@ pub(super) fn named(cx: &Context<'_>, args: &Args, argument: &str) -> Result<Vec
             return Ok(map.osds().map(|(id, _)| id).collect());
         }
         let id = text.strip_prefix("osd.").unwrap_or(&text).parse().map(OsdId);
-        let id = id.map_err(|_| Reply::error(Errno::EINVAL, format!("invalid osd id {text}")))?;
-        if !map.exists(id) {
-            return Err(Reply::error(Errno::ENOENT, format!("osd.{id} does not exist. ")));
-        }
-        ids.push(id);
+        ids.push(id.map_err(|_| Reply::error(Errno::EINVAL, format!("invalid osd id {text}")))?);
     }
     Ok(ids)
 }
 
+/// Marks the named OSDs that are not `word` already. The status says what became of each; an OSD that
+/// does not exist is no error.
 fn mark(cx: &Context<'_>, args: &Args, word: &str, edit: impl Fn(&mut Incremental, OsdId)) -> Proposal {
     let ids = match named(cx, args, "ids") {
         Ok(ids) => ids,
@@ -129,7 +127,15 @@ fn mark(cx: &Context<'_>, args: &Args, word: &str, edit: impl Fn(&mut Incrementa
     let map = cx.state.osdmap();
     let (mut status, mut change) = (String::new(), Vec::new());
     for id in ids {
-        if map.osd(id).is_some_and(|osd| osd.is_in() == (word == "in")) {
+        let Some(osd) = map.osd(id).filter(|osd| osd.exists()) else {
+            status += &format!("osd.{id} does not exist. ");
+            continue;
+        };
+        let already = match word {
+            "down" => !osd.is_up(),
+            word => osd.is_in() == (word == "in"),
+        };
+        if already {
             status += &format!("osd.{id} is already {word}. ");
         } else {
             status += &format!("marked {word} osd.{id}. ");
@@ -143,21 +149,8 @@ fn mark(cx: &Context<'_>, args: &Args, word: &str, edit: impl Fn(&mut Incrementa
 }
 
 fn down(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
-    let ids = match named(cx, args, "ids") {
-        Ok(ids) => ids,
-        Err(reply) => return reply.into(),
-    };
-    let map = cx.state.osdmap();
-    let (up, already): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| map.is_up(*id));
-    let mut status: String = up.iter().map(|id| format!("marked down osd.{id}. ")).collect();
-    status.extend(already.iter().map(|id| format!("osd.{id} is already down. ")));
-    if up.is_empty() {
-        return Reply::done(status).into();
-    }
-    publish(cx, status, |inc| {
-        for id in up {
-            inc.mark_down(map, id);
-        }
+    mark(cx, args, "down", |inc, id| {
+        inc.mark_down(cx.state.osdmap(), id);
     })
 }
 

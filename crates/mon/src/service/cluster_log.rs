@@ -47,7 +47,9 @@ pub(crate) fn line(
 
 /// As much of a text as a line may have.
 pub(crate) fn shortened(text: &str) -> String {
-    text[..text.floor_char_boundary(MAX_TEXT)].to_owned()
+    let fits = |end: &usize| *end <= MAX_TEXT;
+    let end = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(fits).last().unwrap_or(0);
+    text[..end].to_owned()
 }
 
 /// The levels that a session wants to hear of.

@@ -58,7 +58,7 @@ pub(crate) fn create(
     if map.pool_by_name(wanted.name).is_some() {
         return refused(Errno::EEXIST, format!("pool '{}' already exists", wanted.name));
     }
-    check_size(wanted.size.filter(|size| *size != 0).unwrap_or(1))?;
+    check_size(wanted.size.filter(|size| *size != 0).unwrap_or(options.pool_default_size.into()))?;
     // 0 is how tools leave a number to the monitor.
     let given = |n: Option<i64>| n.filter(|n| *n != 0);
     let pg_num = given(wanted.pg_num).unwrap_or(options.pool_default_pg_num.into());

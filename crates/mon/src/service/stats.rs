@@ -113,9 +113,11 @@ impl ClusterStats {
         if self.osds.get(&osd).is_some_and(|old| old.uuid == report.osd_uuid && old.seq > report.seq) {
             return false;
         }
-        let mut forgotten = BTreeMap::new();
+        let known = |pg: &PgReport| (pg.stats.state, pg.since);
+        let own = self.pgs.iter().filter(|(_, pg)| pg.from == osd);
+        let before: BTreeMap<_, _> = own.map(|(id, pg)| (*id, known(pg))).collect();
         if report.complete {
-            forgotten = self.pgs.extract_if(.., |_, pg| pg.from == osd).collect();
+            self.pgs.retain(|_, pg| pg.from != osd);
         }
         for stats in report.pgs {
             let id = PgId::new(PoolId(stats.pool), stats.ps);
@@ -126,8 +128,9 @@ impl ClusterStats {
             };
             let old = self.pgs.get(&id);
             if old.is_none_or(newer) {
-                let same = old.or_else(|| forgotten.get(&id)).filter(|old| old.stats.state == stats.state);
-                let since = same.map_or(now, |old| old.since);
+                let earlier = old.map(known).or_else(|| before.get(&id).copied());
+                let since =
+                    earlier.filter(|(state, _)| *state == stats.state).map_or(now, |(_, since)| since);
                 self.pgs.insert(id, PgReport { from: osd, since, stats });
             }
         }
@@ -225,7 +228,8 @@ impl ClusterStats {
     }
 }
 
-fn add_sums(to: &mut ObjectSums, from: &ObjectSums) {
+/// Adds sums to others.
+pub fn add_sums(to: &mut ObjectSums, from: &ObjectSums) {
     // Reports come from OSDs, but a wrong one must not end the monitor in an overflow.
     macro_rules! add {
         ($($field:ident),*) => {$( to.$field = to.$field.saturating_add(from.$field); )*};
@@ -289,6 +293,19 @@ mod tests {
         assert_eq!((stats.space().total, stats.space().used()), (200, 80));
         assert_eq!((stats.pool(PoolId(1)).acting, stats.pgs_on(OsdId(1))), (2, 1));
         assert_eq!(stats.pool(PoolId(2)), PoolUsage::default());
+    }
+
+    #[test]
+    fn a_pg_has_its_state_since_it_was_first_reported_in_it() {
+        let (mut stats, pg) = (ClusterStats::default(), PgId::new(PoolId(1), 0));
+        for second in 1..4 {
+            stats.accept(report(0, second.into(), &[(0, 0)]), UTime::from_secs(second));
+        }
+        assert_eq!(stats.pg(pg).unwrap().since, UTime::from_secs(1));
+        let mut other = report(0, 4, &[(0, 0)]);
+        other.pgs[0].state = pg_state::PEERING;
+        stats.accept(other, UTime::from_secs(4));
+        assert_eq!(stats.pg(pg).unwrap().since, UTime::from_secs(4));
     }
 
     #[test]
