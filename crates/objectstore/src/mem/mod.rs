@@ -2,10 +2,10 @@
 
 mod data;
 mod object;
+mod table;
 mod usage;
 
-use std::collections::{BTreeMap, HashMap};
-use std::ops::Bound;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
@@ -17,6 +17,7 @@ use crate::{
     OmapQuery, ReadData, RemovalLimit, Space, StoreError, Submitted, Transaction,
 };
 use object::Object;
+use table::Table;
 use usage::{Usage, growth};
 
 /// What a store may hold unless it is told otherwise, as Ceph's.
@@ -42,7 +43,7 @@ impl Default for MemStore {
 
 #[derive(Debug, Default)]
 struct Collection {
-    objects: BTreeMap<ObjectKey, Object>,
+    objects: Table,
     usage: Usage,
 }
 
@@ -67,7 +68,7 @@ impl MemStore {
         }
     }
 
-    fn has_room(&self, objects: &BTreeMap<ObjectKey, Object>, transaction: &Transaction<'_>) -> bool {
+    fn has_room(&self, objects: &Table, transaction: &Transaction<'_>) -> bool {
         let used = self.used.load(Ordering::Relaxed);
         let changes = transaction.changes();
         // What objects and entries cost besides their bytes is left to the exact calculation; a transaction
@@ -91,9 +92,7 @@ impl MemStore {
     }
 
     fn with_object<T>(&self, collection: PgId, object: KeyRef<'_>, f: impl FnOnce(&Object) -> T) -> Fetch<T> {
-        Fetch::Ready(
-            self.with(collection, |c| c.objects.get(object.as_bytes()).map(f).ok_or(StoreError::NoObject)),
-        )
+        Fetch::Ready(self.with(collection, |c| c.objects.get(object).map(f).ok_or(StoreError::NoObject)))
     }
 }
 
@@ -104,26 +103,37 @@ impl Collection {
         let mut changes = changes.peekable();
         while let Some((key, change)) = changes.next() {
             if matches!(change, Change::Remove) {
-                if let Some(gone) = objects.remove(key.as_bytes()) {
+                if let Some(gone) = objects.remove(key) {
                     gone.subtract_from(key, usage);
                 }
                 continue;
             }
-            if !objects.contains_key(key.as_bytes()) {
-                if change.needs_object() {
-                    continue;
-                }
-                Object::add_to(key, usage);
-                objects.insert(key.to_owned(), Object::default());
-            }
-            let Some(object) = objects.get_mut(key.as_bytes()) else { continue };
-            object.apply(change, usage);
-            while let Some((_, change)) =
+            let rest = std::iter::from_fn(|| {
                 changes.next_if(|(next, change)| *next == key && !matches!(change, Change::Remove))
-            {
-                object.apply(change, usage);
+            });
+            let changes_of_object = std::iter::once(change).chain(rest.map(|(_, change)| change));
+            match objects.get_mut(key) {
+                Some(object) => changes_of_object.for_each(|change| object.apply(change, usage)),
+                None => create(objects, key, changes_of_object, usage),
             }
         }
+    }
+}
+
+/// Applies changes to an object that does not exist. Those that need one do nothing until another makes it.
+fn create<'a>(
+    objects: &mut Table,
+    key: KeyRef<'_>,
+    changes: impl Iterator<Item = Change<'a>>,
+    usage: &mut Usage,
+) {
+    let mut object = None;
+    for change in changes.skip_while(Change::needs_object) {
+        object.get_or_insert_with(Object::default).apply(change, usage);
+    }
+    if let Some(object) = object {
+        Object::add_to(key, usage);
+        objects.insert(key, object);
     }
 }
 
@@ -184,7 +194,7 @@ impl ObjectStore for MemStore {
     }
 
     fn stat(&self, collection: PgId, object: KeyRef<'_>) -> Fetch<Option<ObjectStat>> {
-        Fetch::Ready(self.with(collection, |c| Ok(c.objects.get(object.as_bytes()).map(Object::stat))))
+        Fetch::Ready(self.with(collection, |c| Ok(c.objects.get(object).map(Object::stat))))
     }
 
     fn read(&self, collection: PgId, object: KeyRef<'_>, offset: u64, length: u64) -> Fetch<ReadData> {
@@ -214,10 +224,7 @@ impl ObjectStore for MemStore {
     }
 
     fn list(&self, collection: PgId, from: KeyRef<'_>, max: usize) -> Fetch<Vec<ObjectKey>> {
-        let range = (Bound::Included(from.as_bytes()), Bound::Unbounded);
-        Fetch::Ready(self.with(collection, |c| {
-            Ok(c.objects.range::<[u8], _>(range).take(max).map(|(key, _)| key.clone()).collect())
-        }))
+        Fetch::Ready(self.with(collection, |c| Ok(c.objects.keys_from(from).take(max).cloned().collect())))
     }
 
     fn space(&self) -> Space {

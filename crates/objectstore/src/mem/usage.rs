@@ -1,9 +1,7 @@
 //! What a collection takes of the store's room, and what a transaction would add to it.
 
-use std::collections::BTreeMap;
-
-use super::object::Object;
-use crate::{Change, CollectionStats, KeyRef, ObjectKey};
+use super::table::Table;
+use crate::{Change, CollectionStats, KeyRef};
 
 /// What an object costs besides its name and contents: about what its structures take.
 const OBJECT: u64 = 256;
@@ -36,13 +34,13 @@ pub(super) fn entry_cost(name: usize, value: usize) -> u64 {
 
 /// Bytes that changes would add to what is stored, negative if they make room. An entry that is replaced
 /// counts as a new one: near the end of the room it is a little more cautious than it would have to be.
-pub(super) fn growth(objects: &BTreeMap<ObjectKey, Object>, changes: &[(KeyRef<'_>, Change<'_>)]) -> i128 {
+pub(super) fn growth(objects: &Table, changes: &[(KeyRef<'_>, Change<'_>)]) -> i128 {
     let mut growth = 0_i128;
     let mut current: Option<(KeyRef<'_>, Option<u64>)> = None;
     for (key, change) in changes {
         let mut size = match current {
             Some((same, size)) if same == *key => size,
-            _ => objects.get(key.as_bytes()).map(|object| object.data.size()),
+            _ => objects.get(*key).map(|object| object.data.size()),
         };
         if size.is_none() && !change.needs_object() {
             growth += i128::from(object_cost(*key));
@@ -54,7 +52,7 @@ pub(super) fn growth(objects: &BTreeMap<ObjectKey, Object>, changes: &[(KeyRef<'
             Change::Write { offset, data } => was.max(offset.saturating_add(data.len() as u64)),
             Change::Truncate(size) => *size,
             Change::Remove => {
-                let kept = objects.get(key.as_bytes()).map_or(0, |o| o.size() - o.data.size());
+                let kept = objects.get(*key).map_or(0, |o| o.size() - o.data.size());
                 growth -= i128::from(kept);
                 0
             }
