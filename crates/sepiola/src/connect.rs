@@ -46,7 +46,7 @@ impl ConnectArgs {
         self.conf.clone().or_else(named).or_else(Config::default_file)
     }
 
-    /// The configuration of `name`, a daemon.
+    /// The configuration of `name`.
     pub fn config_for(&self, name: EntityName, options: &ConfigOptions) -> Result<Config, Failure> {
         let mut config = Config::new(name);
         if let Some(file) = self.conf_file() {
@@ -69,26 +69,12 @@ impl ConnectArgs {
 
     /// A client, connected.
     pub async fn connect(&self, options: &ConfigOptions) -> Result<Rados, Failure> {
-        let mut builder = Rados::builder().name(self.entity()?.to_string());
-        let file = self.conf_file();
-        let mut given = options.environment.iter().chain(&options.command_line);
-        if file.is_none() && self.mon.is_none() && !given.any(|(option, _)| option == "mon_host") {
+        let config = self.config_for(self.entity()?, options)?;
+        if self.conf_file().is_none() && config.text("mon_host").is_none() {
             return Err(Failure::new("no ceph.conf here or in /etc/ceph")
                 .hint("give -c FILE or -m ADDRESS, or set CEPH_CONF; `sepiola cluster up` makes a cluster"));
         }
-        if let Some(file) = file {
-            builder = builder.conf_file(file)?;
-        }
-        for (option, value) in options.environment.iter().chain(&options.command_line) {
-            builder = builder.option(option, value);
-        }
-        if let Some(mon) = &self.mon {
-            builder = builder.mon_host(mon);
-        }
-        if let Some(keyring) = &self.keyring {
-            builder = builder.keyring_file(keyring);
-        }
-        builder.connect().await.map_err(explained)
+        Rados::builder().config(config).connect().await.map_err(explained)
     }
 }
 
