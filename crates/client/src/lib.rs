@@ -71,7 +71,7 @@
 //! assert_eq!(io.stat("obj").await?.size, 11);
 //! io.write_same("pattern", 0, 8, "ab").await?;
 //! assert_eq!(io.compare_extent("pattern", 0, "abaX").await.unwrap_err().mismatch_at(), Some(3));
-//! let sums = io.checksum("pattern", Checksum::Crc32c(u32::MAX), .., 4).await?;
+//! let sums = io.checksum("pattern", Checksum::Crc32c(u32::MAX), 0..8, 4).await?;
 //! assert_eq!(sums[0], sums[1]);
 //! io.copy_from("copy", &io, "pattern").await?;
 //! io.truncate("copy", 2).await?;

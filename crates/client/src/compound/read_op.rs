@@ -94,7 +94,8 @@ impl ReadOp {
     }
 
     /// Checksums of a range, one for each `chunk_size` bytes or, if that is 0, one for all; read with
-    /// [`ReadResult::checksums`](crate::ReadResult::checksums). OSDs answer EINVAL if the last chunk is not whole.
+    /// [`ReadResult::checksums`](crate::ReadResult::checksums). OSDs answer EINVAL if the last chunk is not whole or the range of
+    /// chunks has no end.
     ///
     /// # Errors
     /// For an empty range.

@@ -51,7 +51,8 @@ impl IoCtx {
     /// all.
     ///
     /// # Errors
-    /// ENOENT if there is no such object, EINVAL if the last chunk is not whole; for an empty range.
+    /// ENOENT if there is no such object, EINVAL if the last chunk is not whole or
+    /// the range of chunks has no end; for an empty range.
     pub async fn checksum(
         &self,
         object: impl Into<ObjectName>,

@@ -3,7 +3,7 @@
 use sepiola_messages::PoolStat;
 
 use super::Rados;
-use crate::{Error, Result};
+use crate::Result;
 
 /// Usage of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +19,16 @@ pub struct ClusterStat {
 }
 
 impl Rados {
-    /// Statistics of a pool, as its OSDs last reported them.
+    /// Statistics of a pool, as its OSDs last reported them; zeros for one that is too new for that.
     ///
     /// # Errors
-    /// [`Error::NoSuchPool`] if the monitor has none for it.
+    /// [`Error::NoSuchPool`](crate::Error::NoSuchPool) if it is not in the newest map.
     pub async fn pool_stat(&self, pool: &str) -> Result<PoolStat> {
         let mut reply = self.mon().pool_stats(vec![pool.to_owned()], self.mon_timeout()).await?;
-        reply.pools.remove(pool).ok_or_else(|| Error::NoSuchPool(pool.to_owned()))
+        match reply.pools.remove(pool) {
+            Some(stat) => Ok(stat),
+            None => self.pool_id(pool).await.map(|_| PoolStat::default()),
+        }
     }
 
     /// Usage of the cluster, as its OSDs last reported it.
