@@ -4,7 +4,7 @@ use std::{ffi::OsString, fmt};
 
 use crate::{
     conf_file::option_name,
-    options::{OptionKind, option_info},
+    known::{Form, known_option},
     value::parse_bool,
 };
 
@@ -26,7 +26,7 @@ impl fmt::Debug for SplitArgs {
 }
 
 /// Takes `--name value`, `--name=value` and a bare boolean `--name` out of `args` where `name` is an option
-/// of [`crate::OPTIONS`]; leaves the rest for the program's own parser, bytes that are no text included: names of
+/// that Sepiola or Ceph knows; leaves the rest for the program's own parser, bytes that are no text included: names of
 /// objects are bytes.
 pub fn split_ceph_args(args: impl IntoIterator<Item = impl Into<OsString>>) -> SplitArgs {
     let mut split = SplitArgs::default();
@@ -47,11 +47,17 @@ pub fn split_ceph_args(args: impl IntoIterator<Item = impl Into<OsString>>) -> S
         };
         // These are flags of every tool, parsed with its own.
         let own = matches!(name.as_str(), "keyring" | "host");
-        match option_info(&name) {
+        // `--no-log-to-file` is `--log-to-file false`.
+        let negated = name.strip_prefix("no_").and_then(known_option).filter(|o| o.form == Form::Bool);
+        if let (Some(info), None) = (negated, &inline) {
+            split.options.push((info.name.to_owned(), "false".to_owned()));
+            continue;
+        }
+        match known_option(&name) {
             Some(info) if !own => {
                 let value = match inline {
                     Some(value) => value,
-                    None if info.kind == OptionKind::Bool => {
+                    None if info.form == Form::Bool => {
                         match args.next_if(|v| v.to_str().is_some_and(|v| parse_bool(v).is_some())) {
                             Some(value) => text(value),
                             None => "true".to_owned(),
@@ -89,6 +95,8 @@ mod tests {
             [("mon_host", "1.2.3.4"), ("ms_client_mode", "secure"), ("mon_allow_pool_delete", "true")]
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
         );
+        assert_eq!(split("--no-log-to-file").options, [("log_to_file".to_owned(), "false".to_owned())]);
+        assert_eq!(split("--no-mon-config").rest, ["--no-mon-config"]);
         assert_eq!(split("-- --mon-host x").rest, ["--", "--mon-host", "x"]);
     }
 }

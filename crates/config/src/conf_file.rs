@@ -41,20 +41,21 @@ impl ConfFile {
         Self::parse(&std::fs::read_to_string(path).map_err(ConfFileError::Read)?)
     }
 
-    /// Parses a file's text. Later lines win over earlier ones, in the same or a repeated section.
+    /// Parses a file's text. Later lines win over earlier ones, in the same or a repeated section. Options
+    /// before the first section are global.
     ///
     /// # Errors
     /// [`ConfFileError::Syntax`].
     pub fn parse(text: &str) -> Result<Self, ConfFileError> {
         let mut file = ConfFile::default();
-        let mut section: Option<String> = None;
+        let mut section = "global".to_owned();
         let mut lines = text.lines().enumerate();
         while let Some((index, raw)) = lines.next() {
             let syntax = |reason| ConfFileError::Syntax { line: index + 1, reason };
             let mut logical = raw.trim_end_matches('\r').to_owned();
             while let Some(head) = logical.strip_suffix('\\') {
-                let next = lines.next().map(|(_, l)| l.trim().to_owned()).unwrap_or_default();
-                logical = format!("{}{next}", head);
+                let next = lines.next().map_or("", |(_, line)| line.trim_end_matches('\r'));
+                logical = format!("{head}{next}");
             }
             let line = logical.trim();
             if line.is_empty() || line.starts_with(['#', ';']) {
@@ -63,12 +64,11 @@ impl ConfFile {
             if let Some(rest) = line.strip_prefix('[') {
                 let (name, _) =
                     rest.split_once(']').ok_or_else(|| syntax("a section needs a closing `]`"))?;
-                section = Some(name.trim().to_owned());
-                file.sections.entry(name.trim().to_owned()).or_default();
+                name.trim().clone_into(&mut section);
+                file.sections.entry(section.clone()).or_default();
                 continue;
             }
             let (name, value) = line.split_once('=').ok_or_else(|| syntax("expected `option = value`"))?;
-            let section = section.as_ref().ok_or_else(|| syntax("an option before the first section"))?;
             let name = option_name(name);
             if name.is_empty() {
                 return Err(syntax("an option needs a name"));
@@ -82,6 +82,11 @@ impl ConfFile {
     /// One section, by its exact name.
     pub fn section(&self, name: &str) -> Option<&BTreeMap<String, String>> {
         self.sections.get(name)
+    }
+
+    /// All sections with their options, sorted.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, &BTreeMap<String, String>)> {
+        self.sections.iter().map(|(name, options)| (name.as_str(), options))
     }
 
     /// The names of all sections.
@@ -144,7 +149,7 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         for (text, line) in
-            [("[global]\nnonsense\n", 2), ("x = 1\n", 1), ("[global\n", 1), ("[a]\n\nx = \"y\n", 3)]
+            [("[global]\nnonsense\n", 2), ("[global\n", 1), ("[a]\n\nx = \"y\n", 3), ("include /x\n", 1)]
         {
             match ConfFile::parse(text) {
                 Err(ConfFileError::Syntax { line: at, .. }) => assert_eq!(at, line, "{text:?}"),

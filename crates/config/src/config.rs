@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::{
     conf_file::{ConfFile, ConfFileError, option_name},
     keyring_path::keyring_candidates,
+    known::known_option,
     metavariables::{expand, hostname},
     mon_host::{MonEndpoint, ParseMonHostError, parse_mon_host},
     options::{OptionKind, option_info},
@@ -36,6 +37,23 @@ pub enum Layer {
 }
 
 const LAYERS: usize = Layer::Runtime as usize + 1;
+
+impl Layer {
+    /// All of them, the weakest first.
+    pub const ALL: [Layer; LAYERS] =
+        [Layer::Monitor, Layer::File, Layer::Environment, Layer::CommandLine, Layer::Runtime];
+
+    /// The name that `config diff` shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::Monitor => "mon",
+            Layer::File => "file",
+            Layer::Environment => "env",
+            Layer::CommandLine => "cmdline",
+            Layer::Runtime => "override",
+        }
+    }
+}
 
 /// A setting that cannot be used.
 #[derive(Debug, Error)]
@@ -94,6 +112,11 @@ impl Config {
         &self.name
     }
 
+    /// The cluster's name, which `$cluster` stands for.
+    pub fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
     /// Adds a file. Sections apply from general to specific: `global`, the type, `type.id`; later wins.
     ///
     /// # Errors
@@ -137,6 +160,33 @@ impl Config {
     /// Sets one option in a layer.
     pub fn set(&mut self, layer: Layer, option: &str, value: impl Into<String>) {
         self.layers[layer as usize].insert(option_name(option), value.into());
+    }
+
+    /// Replaces what the monitors set. What a process has to know before it asks them stays its own business,
+    /// whatever they say. True if that changed anything.
+    pub fn set_from_monitors(&mut self, options: &BTreeMap<String, String>) -> bool {
+        let settable = options.iter().filter(|(name, _)| !known_option(name).is_some_and(|o| o.local_only));
+        let said = settable.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let before = std::mem::replace(&mut self.layers[Layer::Monitor as usize], said);
+        before != self.layers[Layer::Monitor as usize]
+    }
+
+    /// Takes an option out of a layer.
+    pub fn unset(&mut self, layer: Layer, option: &str) {
+        self.layers[layer as usize].remove(&option_name(option));
+    }
+
+    /// What each layer says of an option, the weakest first, as it was written there.
+    pub fn said_of(&self, option: &str) -> impl Iterator<Item = (Layer, &str)> {
+        let option = option_name(option);
+        Layer::ALL
+            .into_iter()
+            .filter_map(move |layer| Some((layer, self.layers[layer as usize].get(&option)?.as_str())))
+    }
+
+    /// The names of all options that some layer sets, sorted.
+    pub fn names_set(&self) -> BTreeSet<&str> {
+        self.layers.iter().flat_map(BTreeMap::keys).map(String::as_str).collect()
     }
 
     fn raw(&self, option: &str) -> Option<&str> {
@@ -232,7 +282,8 @@ impl Config {
 
     /// The first keyring of the search path that exists, `CEPH_KEYRING` before all.
     pub fn keyring_file(&self) -> Option<PathBuf> {
-        let set_here = self.layers[Layer::CommandLine as usize].contains_key("keyring");
+        let flag = |layer: Layer| self.layers[layer as usize].contains_key("keyring");
+        let set_here = flag(Layer::Environment) || flag(Layer::CommandLine);
         if let (false, Some(path)) = (set_here, std::env::var_os("CEPH_KEYRING")) {
             return Some(path.into());
         }
@@ -246,16 +297,17 @@ impl Config {
 
     /// Options that are set but that Sepiola does not know, for one note at start.
     pub fn unknown(&self) -> BTreeSet<&str> {
-        let set = self.layers.iter().flat_map(BTreeMap::keys).map(String::as_str);
-        set.filter(|name| option_info(name).is_none()).collect()
+        self.names_set().into_iter().filter(|name| option_info(name).is_none()).collect()
     }
 }
 
 impl fmt::Debug for Config {
     /// Names of what is set, without values: one of them may be a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let set: BTreeSet<&String> = self.layers.iter().flat_map(BTreeMap::keys).collect();
-        f.debug_struct("Config").field("name", &self.name).field("set", &set).finish_non_exhaustive()
+        f.debug_struct("Config")
+            .field("name", &self.name)
+            .field("set", &self.names_set())
+            .finish_non_exhaustive()
     }
 }
 
@@ -286,6 +338,27 @@ mod tests {
     }
 
     #[test]
+    fn monitors_replace_what_they_said_and_do_not_decide_what_is_needed_to_reach_them() {
+        let mut config = config();
+        let say = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        config.set_from_monitors(&say("rados_osd_op_timeout", "7"));
+        assert_eq!(config.text("rados_osd_op_timeout").as_deref(), Some("7"));
+        config.set_from_monitors(&say("mon_host", "1.2.3.4"));
+        assert_eq!(config.text("rados_osd_op_timeout").as_deref(), Some("30"), "the default again");
+        assert_eq!(config.text("mon_host"), None);
+    }
+
+    #[test]
+    fn each_layer_is_told_apart_and_can_be_undone() {
+        let mut config = config();
+        config.set(Layer::Runtime, "osd_data", "/now");
+        let said: Vec<_> = config.said_of("osd data").collect();
+        assert_eq!(said, [(Layer::File, "/three"), (Layer::Runtime, "/now")]);
+        config.unset(Layer::Runtime, "osd_data");
+        assert_eq!(config.text("osd_data").as_deref(), Some("/three"));
+    }
+
+    #[test]
     fn values_name_other_options() {
         let mut config = config();
         assert_eq!(config.text("log_file").as_deref(), Some("/run/ceph/osd.3.log"));
@@ -298,7 +371,7 @@ mod tests {
     fn unknown_options_are_kept_and_named() {
         let mut config = config();
         config.set(Layer::CommandLine, "key", "known");
-        assert_eq!(config.unknown(), BTreeSet::from(["run_dir", "shiny"]));
+        assert_eq!(config.unknown(), BTreeSet::from(["shiny"]));
     }
 
     #[test]

@@ -7,18 +7,24 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod check;
 mod conf_file;
 mod config;
 mod keyring_path;
+mod known;
 mod metavariables;
 mod mon_host;
 mod options;
+mod shared;
 pub mod units;
 mod value;
 
 pub use args::{SplitArgs, split_ceph_args};
+pub use check::WrongValue;
 pub use conf_file::{ConfFile, ConfFileError, option_name};
 pub use config::{Config, ConfigError, Layer};
+pub use known::{KnownOption, known_option, known_options};
 pub use mon_host::{MonEndpoint, ParseMonHostError, parse_mon_host};
 pub use options::{OPTIONS, OptionInfo, OptionKind, option_info};
+pub use shared::SharedConfig;
 pub use value::parse_bool;

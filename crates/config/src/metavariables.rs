@@ -1,6 +1,6 @@
-//! `$cluster`, `$type`, `$id`, `$name`, `$host` and `$pid` inside option values.
+//! `$cluster`, `$type`, `$id`, `$name`, `$host`, `$pid`, `$cctid`, `$home` and `$data_dir` inside option values.
 
-use sepiola_wire::EntityName;
+use sepiola_wire::{EntityName, EntityType};
 
 /// Replaces the metavariables in `value`; anything else behind a `$` names another option, which
 /// `lookup` finds. `${name}` is the same as `$name`.
@@ -28,7 +28,12 @@ pub(crate) fn expand(
             "id" => out.push_str(&name.id),
             "name" => out.push_str(&name.to_string()),
             "host" => out.push_str(&hostname()),
-            "pid" => out.push_str(&std::process::id().to_string()),
+            // A process here has one configuration, so its own number tells that apart from others.
+            "pid" | "cctid" => out.push_str(&std::process::id().to_string()),
+            "home" => out.push_str(&std::env::var("HOME").unwrap_or_default()),
+            "data_dir" if data_option(name).is_some() => {
+                out.push_str(&data_option(name).and_then(lookup).unwrap_or_default());
+            }
             other => match lookup(other) {
                 Some(text) => out.push_str(&text),
                 None => out.push_str(&rest[at..rest.len() - tail.len()]),
@@ -38,6 +43,15 @@ pub(crate) fn expand(
     }
     out.push_str(rest);
     out
+}
+
+/// The option that says where a daemon keeps its data.
+fn data_option(name: &EntityName) -> Option<&'static str> {
+    match name.kind {
+        EntityType::Mon => Some("mon_data"),
+        EntityType::Osd => Some("osd_data"),
+        _ => None,
+    }
 }
 
 /// The short host name, `localhost` where it cannot be told.
@@ -65,5 +79,9 @@ mod tests {
         assert_eq!(expand("/etc/$cluster.$name.keyring"), "/etc/ceph.client.admin.keyring");
         assert_eq!(expand("${run_dir}/$type-$id.asok"), "/run/client-admin.asok");
         assert_eq!(expand("$unknown/x$"), "$unknown/x$");
+        assert_eq!(expand("$data_dir"), "$data_dir", "clients have none");
+        let osd = EntityName::osd(sepiola_wire::OsdId(1));
+        let lookup = |o: &str| (o == "osd_data").then(|| "/data".to_owned());
+        assert_eq!(super::expand("$data_dir/key", &osd, "ceph", &lookup), "/data/key");
     }
 }
