@@ -12,7 +12,11 @@ use sepiola_crypto::{CryptoKey, CryptoOptions};
 use sepiola_monclient::{Credentials, MonClient, MonClientOptions, MonError, mode_options};
 use sepiola_wire::{EntityName, EntityType};
 
-use crate::{Error, Result, objecter::ObjecterOptions, rados::Rados};
+use crate::{
+    Error, Result,
+    objecter::{ObjecterOptions, OpTimeout},
+    rados::Rados,
+};
 
 /// A ceph.conf that is yet to be applied.
 #[derive(Clone)]
@@ -226,12 +230,6 @@ impl RadosBuilder {
     pub async fn connect(self) -> Result<Rados> {
         let config = self.merged()?;
         let mut mon = self.mon_options(&config).await?;
-        if let Some(timeout) = self.connect_timeout {
-            mon.connect_timeout = timeout.unwrap_or(MonClientOptions::NEVER);
-        }
-        if let Some(timeout) = self.mon_timeout {
-            mon.request_timeout = timeout.unwrap_or(MonClientOptions::NEVER);
-        }
         if let Some(crypto) = self.crypto {
             mon.crypto = crypto;
         }
@@ -245,19 +243,22 @@ impl RadosBuilder {
             only_crc(&mut mon.modes)?;
             only_crc(&mut modes)?;
         }
+        let crypto = mon.crypto;
+        let client = MonClient::connect(mon).await?;
+        // From here on with what the monitors' configuration says.
+        let shared = client.options().config.clone();
+        let config = shared.snapshot();
         let in_flight = |option: &str| config.u64(option).map_err(config_error);
         let spin = Duration::from_micros(config.u64("spin_us").map_err(config_error)?);
+        let op_timeout = OpTimeout::from(None);
         let options = ObjecterOptions {
-            op_timeout: match self.op_timeout {
-                Some(set) => set,
-                None => config.timeout("rados_osd_op_timeout").map_err(config_error)?,
-            },
+            op_timeout: op_timeout.clone(),
             connect_timeout: match self.ready_timeout {
                 Some(set) => set,
                 None => config.duration("ms_connection_ready_timeout").map_err(config_error)?,
             },
             modes,
-            crypto: mon.crypto,
+            crypto,
             max_ops_in_flight: match self.max_ops_in_flight {
                 Some(set) => set,
                 None => usize::try_from(in_flight("objecter_inflight_ops")?).unwrap_or(usize::MAX),
@@ -268,9 +269,14 @@ impl RadosBuilder {
             },
             spin: self.spin.unwrap_or(spin),
         };
-        let mon_timeout = mon.request_timeout;
-        let client = MonClient::connect(mon).await?;
-        Ok(Rados::start(client, mon_timeout, options, config))
+        config.timeout("rados_osd_op_timeout").map_err(config_error)?;
+        shared.observe(move |config| {
+            // A value that makes no sense changes nothing.
+            if let Ok(timeout) = config.timeout("rados_osd_op_timeout") {
+                op_timeout.set(timeout);
+            }
+        });
+        Ok(Rados::start(client, options))
     }
 
     fn merged(&self) -> Result<Config> {
@@ -296,6 +302,15 @@ impl RadosBuilder {
         for (option, value) in &self.options {
             config.set(Layer::CommandLine, option, value.clone());
         }
+        let mut limit = |option: &str, limit: Option<Option<Duration>>| {
+            if let Some(limit) = limit {
+                let seconds = limit.unwrap_or_default().as_secs_f64();
+                config.set(Layer::CommandLine, option, seconds.to_string());
+            }
+        };
+        limit("client_mount_timeout", self.connect_timeout);
+        limit("rados_mon_op_timeout", self.mon_timeout);
+        limit("rados_osd_op_timeout", self.op_timeout);
         Ok(config)
     }
 

@@ -13,10 +13,16 @@ use tracing::debug;
 
 use crate::{Error, objecter::MonitorLink};
 
-/// A monitor session and the limit on what is asked of it.
+/// A monitor session.
 pub(crate) struct Monitors {
     pub client: Arc<MonClient>,
-    pub timeout: Duration,
+}
+
+impl Monitors {
+    /// The limit on what is asked of monitors now.
+    pub fn timeout(&self) -> Duration {
+        self.client.request_timeout()
+    }
 }
 
 impl MonitorLink for Monitors {
@@ -35,7 +41,7 @@ impl MonitorLink for Monitors {
     }
 
     fn catch_up(&self) -> BoxFuture<'_, Result<Epoch, Error>> {
-        Box::pin(async { Ok(self.client.wait_for_latest_osdmap(self.timeout).await?.epoch()) })
+        Box::pin(async { Ok(self.client.wait_for_latest_osdmap(self.timeout()).await?.epoch()) })
     }
 
     fn received_maps(&self, version: u16, front: &[u8]) {
@@ -56,7 +62,7 @@ impl MonitorLink for Monitors {
 
     fn osd_authenticator(&self) -> BoxFuture<'_, Result<Box<dyn ClientAuthenticator>, Error>> {
         Box::pin(async {
-            if let Err(error) = self.client.ensure_ticket(EntityType::Osd, self.timeout).await {
+            if let Err(error) = self.client.ensure_ticket(EntityType::Osd, self.timeout()).await {
                 // The monitors answer at once, also that an entity may not use OSDs.
                 let asked = self.client.is_connected();
                 let denied = || {

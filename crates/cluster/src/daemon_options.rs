@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use sepiola_cephx::{Keyring, TicketLife};
-use sepiola_config::{Config, ConfigError};
+use sepiola_config::{Config, ConfigError, SharedConfig};
 use sepiola_crypto::KeyType;
 use sepiola_messages::MonMap;
 use sepiola_mon::{MkfsOptions, MonOptions};
@@ -32,9 +32,8 @@ pub fn mon_options(config: &Config) -> Result<MonOptions, ClusterError> {
         service: config.duration("auth_service_ticket_ttl")?,
     };
     mon.key_type = key_type(config)?;
-    mon.allow_pool_delete = config.bool("mon_allow_pool_delete")?;
+    mon.config = SharedConfig::new(config.clone());
     let number = |name: &str| config.u64(name).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    mon.pool_default_pg_num = number("osd_pool_default_pg_num")?;
     mon.pool_default_size = number("osd_pool_default_size")?;
     mon.pool_max_pg_num = number("mon_max_pool_pg_num")?;
     mon.global_id_step = config.u64("mon_globalid_prealloc")?.clamp(2, 1 << 32);

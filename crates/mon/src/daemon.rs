@@ -4,7 +4,7 @@ use std::{
     net::SocketAddr,
     num::NonZeroUsize,
     path::{Path, PathBuf},
-    sync::{Arc, Weak},
+    sync::{Arc, Weak, atomic::AtomicU64},
 };
 
 use arc_swap::ArcSwap;
@@ -26,7 +26,7 @@ use crate::{
     log::{LogError, MonLog, RedbLog},
     service::{
         auth::{self, Keys},
-        cluster_log,
+        cluster_log, config,
         liveness::Liveness,
         stats::ClusterStats,
     },
@@ -78,6 +78,8 @@ pub(crate) struct Monitor {
     pub stats: Mutex<ClusterStats>,
     pub liveness: Arc<Mutex<Liveness>>,
     pub sessions: Sessions,
+    /// How many connections began to authenticate.
+    pub handshakes: AtomicU64,
     pub core: CoreHandle,
     /// What this monitor says about itself and its host.
     metadata: Metadata,
@@ -89,6 +91,7 @@ impl Monitor {
     pub fn publish(&self, state: MonState) {
         let state = Arc::new(state);
         self.state.store(state.clone());
+        config::follow(&state, &self.options);
         self.sessions.publish(&state);
     }
 
@@ -142,6 +145,7 @@ pub async fn run(options: MonOptions, shutdown: Shutdown) -> Result<(), RunError
     let options = Arc::new(options);
     let (core, queue) = core::queue();
     let monitor = assemble(options.clone(), state, addrs.clone(), assigned, core);
+    config::follow(&monitor.state.load(), &monitor.options);
     options.perf.attach(monitor.shared());
     let workers = match NonZeroUsize::new(options.threads) {
         None => None,
@@ -262,6 +266,7 @@ fn assemble(
         stats: Mutex::default(),
         liveness: Arc::default(),
         sessions: Sessions::default(),
+        handshakes: AtomicU64::default(),
         core,
         metadata: daemon_metadata(),
         this: this.clone(),

@@ -1,9 +1,12 @@
 //! What a monitor is started with.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use sepiola_cephx::{AuthMethod, ConMode, TicketLife};
+use sepiola_config::{Config, SharedConfig};
 use sepiola_crypto::{CryptoOptions, KeyType};
+use sepiola_messenger::DaemonCommands;
+use sepiola_wire::{EntityName, EntityType};
 
 use crate::{perf::PerfHandle, service::liveness::LivenessRules};
 
@@ -31,22 +34,24 @@ pub struct MonOptions {
     pub tickets: TicketLife,
     /// Type of new keys where a command does not say.
     pub key_type: KeyType,
-    /// `mon_allow_pool_delete`.
-    pub allow_pool_delete: bool,
-    /// `osd_pool_default_pg_num`.
-    pub pool_default_pg_num: u32,
+    /// Options that can change while the monitor runs: `mon_allow_pool_delete`, `osd_pool_default_pg_num`,
+    /// `mon_osd_report_timeout`, `mon_osd_min_down_reporters`. The monitor adds what its own database says
+    /// of it.
+    pub config: SharedConfig,
     /// `osd_pool_default_size`.
     pub pool_default_size: u32,
     /// `mon_max_pool_pg_num`: the most pgs that a pool may have.
     pub pool_max_pg_num: u32,
     /// `mon_globalid_prealloc`: how many global ids are reserved at a time.
     pub global_id_step: u64,
-    /// When OSDs count as down.
+    /// When OSDs count as down, as far as `config` does not say it.
     pub liveness: LivenessRules,
     /// How often missed beacons, rotation and expiry are looked at.
     pub tick: Duration,
     /// Through which the running monitor's counters are read.
     pub perf: PerfHandle,
+    /// Answers `ceph tell` with what only concerns this process; before the commands of all monitors.
+    pub commands: Option<Arc<dyn DaemonCommands>>,
     /// Threads for connections; 0 serves them on the runtime that runs the monitor.
     pub threads: usize,
 }
@@ -54,8 +59,10 @@ pub struct MonOptions {
 impl MonOptions {
     /// Safe defaults: cephx, secure connections.
     pub fn new(name: impl Into<String>, data_dir: impl Into<PathBuf>) -> Self {
+        let name = name.into();
         MonOptions {
-            name: name.into(),
+            config: SharedConfig::new(Config::new(EntityName::new(EntityType::Mon, &name))),
+            name,
             data_dir: data_dir.into(),
             listen: None,
             ready_file: None,
@@ -64,15 +71,24 @@ impl MonOptions {
             crypto: CryptoOptions::default(),
             tickets: TicketLife::default(),
             key_type: KeyType::Aes,
-            allow_pool_delete: false,
-            pool_default_pg_num: 32,
             pool_default_size: 1,
             pool_max_pg_num: 65536,
             global_id_step: 10_000,
             liveness: LivenessRules::default(),
             tick: Duration::from_millis(500),
             perf: PerfHandle::default(),
+            commands: None,
             threads: 0,
+        }
+    }
+
+    /// When OSDs count as down now.
+    pub(crate) fn liveness_now(&self) -> LivenessRules {
+        LivenessRules {
+            beacon_grace: self.config.duration("mon_osd_report_timeout"),
+            min_reporters: usize::try_from(self.config.u64("mon_osd_min_down_reporters"))
+                .unwrap_or(usize::MAX),
+            ..self.liveness
         }
     }
 }

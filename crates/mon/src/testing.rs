@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::{SeedableRng, rngs::StdRng};
 use sepiola_cephx::{Keyring, PeerCaps};
+use sepiola_config::Layer;
 use sepiola_messages::{
     MonMap, pg_state,
     proto::{ObjectSums, OsdStats, PgStats, StoreStatfs},
@@ -19,7 +20,7 @@ use crate::{
     command::{self, Caller, Reply, Request, Surroundings},
     edge::Sessions,
     mkfs::first_entry,
-    service::{osd_step, stats::ClusterStats},
+    service::{config, osd_step, stats::ClusterStats},
     state::MonState,
 };
 
@@ -64,8 +65,8 @@ impl TestMon {
         let keyring =
             "[client.admin]\n\tkey = AQAE0Q1rmTTaBBAA227/EuwzXMJYQ4qyTX35HA==\n\tcaps mon = \"allow *\"\n";
         let options = MkfsOptions::new("", monmap(), Keyring::parse(keyring).unwrap());
-        let mut mon_options = MonOptions::new("a", "");
-        mon_options.allow_pool_delete = true;
+        let mon_options = MonOptions::new("a", "");
+        mon_options.config.update(|config| config.set(Layer::File, "mon_allow_pool_delete", "true"));
         TestMon {
             state: MonState::first(&first_entry(&options)).unwrap(),
             stats: ClusterStats::default(),
@@ -80,6 +81,7 @@ impl TestMon {
         if !changes.is_empty() {
             let entry = MonEntry { index: self.state.applied() + 1, changes };
             self.state.apply(&entry).unwrap();
+            config::follow(&self.state, &self.options);
         }
     }
 

@@ -80,6 +80,14 @@ impl MonClient {
         &self.shared.options
     }
 
+    /// The limit on requests now (`rados_mon_op_timeout`). Default 10 s.
+    pub fn request_timeout(&self) -> Duration {
+        // 0 means none to Ceph; a day is as good, and needs no special case.
+        const NO_LIMIT: Duration = Duration::from_secs(86400);
+        let limit = self.shared.options.config.duration("rados_mon_op_timeout");
+        if limit.is_zero() { NO_LIMIT } else { limit }
+    }
+
     /// The cluster.
     pub fn fsid(&self) -> Uuid {
         self.shared.fsid()

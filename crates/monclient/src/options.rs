@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use sepiola_cephx::{AuthMethod, ConMode, ServiceSet, TicketKeeper};
-use sepiola_config::Config;
+use sepiola_config::{Config, SharedConfig};
 use sepiola_crypto::{CryptoKey, CryptoOptions};
 use sepiola_osdmap::OsdMap;
 use sepiola_wire::{AddrType, EntityAddr, EntityAddrVec, EntityName, EntityType};
@@ -63,14 +63,15 @@ pub struct MonClientOptions {
     pub map_observer: Option<Arc<dyn MapObserver>>,
     /// Takes the messages that only Sepiola's daemons exchange.
     pub private_handler: Option<Arc<dyn PrivateHandler>>,
+    /// Follows what the monitors' configuration database says of this entity. What is taken from it once,
+    /// such as keys and modes, does not change any more; `rados_mon_op_timeout`, the limit on requests, does.
+    pub config: SharedConfig,
     /// Limit on [`MonClient::connect`](crate::MonClient::connect) (`client_mount_timeout`). Default 10 s.
     pub connect_timeout: Duration,
     /// Time after which a first connection fails early if every monitor refuses the TCP connection: nothing
     /// listens there. A monitor that is just being restarted is back sooner. `None`, which daemons have, goes
     /// on to `connect_timeout`. Default 2 s for clients.
     pub refused_timeout: Option<Duration>,
-    /// Limit on requests that give none (`rados_mon_op_timeout`). Default 10 s.
-    pub request_timeout: Duration,
     /// Time for one round of monitors (`mon_client_hunt_interval`). Default 3 s; each round gets 1.5 times the
     /// time of the one before, at most 10 times.
     pub hunt_interval: Duration,
@@ -97,6 +98,7 @@ impl MonClientOptions {
         };
         MonClientOptions {
             refused_timeout: (name.kind == EntityType::Client).then_some(Duration::from_secs(2)),
+            config: SharedConfig::new(Config::new(name.clone())),
             name,
             credentials,
             monitors,
@@ -110,7 +112,6 @@ impl MonClientOptions {
             map_observer: None,
             private_handler: None,
             connect_timeout: Duration::from_secs(10),
-            request_timeout: Duration::from_secs(10),
             hunt_interval: Duration::from_secs(3),
             hunt_parallel: 3,
             ping_interval: Duration::from_secs(10),
@@ -137,6 +138,7 @@ impl MonClientOptions {
         let name = config.name().clone();
         let credentials = crate::credentials::find(config, key)?;
         let mut options = Self::new(name, credentials, monitors(config)?);
+        options.config = SharedConfig::new(config.clone());
         options.modes = mode_options(config)?.modes(options.name.kind, EntityType::Mon).to_vec();
         if let Credentials::None = options.credentials {
             // Without keys there is nothing to encrypt with; the configured modes must allow that.
@@ -150,7 +152,7 @@ impl MonClientOptions {
         options.crypto = crypto_options(config)?;
         // 0 means never, as in Ceph.
         options.connect_timeout = config.timeout("client_mount_timeout")?.unwrap_or(Self::NEVER);
-        options.request_timeout = config.timeout("rados_mon_op_timeout")?.unwrap_or(Self::NEVER);
+        config.timeout("rados_mon_op_timeout")?;
         options.hunt_interval = config.duration("mon_client_hunt_interval")?;
         options.ping_interval = config.duration("mon_client_ping_interval")?;
         options.ping_timeout = config.duration("mon_client_ping_timeout")?;

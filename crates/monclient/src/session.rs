@@ -156,6 +156,7 @@ fn on_message(shared: &Shared, message: &Message<'_>, sender: &Sender) -> Result
         }
         kind::CONFIG => {
             let config: Config = decode(message)?;
+            shared.options.config.set_from_monitors(&config.options);
             shared.config.send_replace(Arc::new(config.options));
             shared.state.lock().got_config = true;
             shared.check_ready();

@@ -78,7 +78,12 @@ impl Shared {
         }));
         let initial = options.initial_map.clone();
         let epoch = initial.as_ref().map_or(Epoch(0), |map| map.epoch());
-        let mut state = State { wants_rotating: options.needs_rotating(), ..State::default() };
+        let host = options.config.read(|config| config.text("host")).unwrap_or_default();
+        let mut state = State {
+            wants_rotating: options.needs_rotating(),
+            subscriptions: Subscriptions::on_host(host),
+            ..State::default()
+        };
         let always = SubscribeFlags::CONTINUOUS;
         state.subscriptions.want("config", 0, always);
         state.subscriptions.want("monmap", 0, always);

@@ -9,9 +9,15 @@ use sepiola_messages::{MonSubscribe, SubscribeFlags, Subscription};
 pub(crate) struct Subscriptions {
     wanted: BTreeMap<String, Subscription>,
     unsent: BTreeMap<String, Subscription>,
+    host: String,
 }
 
 impl Subscriptions {
+    /// For a client on this host, which options may be set for.
+    pub(crate) fn on_host(host: String) -> Self {
+        Subscriptions { host, ..Self::default() }
+    }
+
     /// Wants `what` from version `start` on (0: the newest, whole). A continuous subscription stays one and
     /// covers later starts.
     pub(crate) fn want(&mut self, what: &str, start: u64, flags: SubscribeFlags) {
@@ -57,17 +63,18 @@ impl Subscriptions {
     /// Everything, for a new session.
     pub(crate) fn all(&mut self) -> Option<MonSubscribe> {
         self.unsent.clear();
-        message(self.wanted.clone())
+        self.message(self.wanted.clone())
     }
 
     /// What has changed since the last message.
     pub(crate) fn changes(&mut self) -> Option<MonSubscribe> {
-        message(std::mem::take(&mut self.unsent))
+        let changes = std::mem::take(&mut self.unsent);
+        self.message(changes)
     }
-}
 
-fn message(what: BTreeMap<String, Subscription>) -> Option<MonSubscribe> {
-    (!what.is_empty()).then(|| MonSubscribe { what, hostname: String::new() })
+    fn message(&self, what: BTreeMap<String, Subscription>) -> Option<MonSubscribe> {
+        (!what.is_empty()).then(|| MonSubscribe { what, hostname: self.host.clone() })
+    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,10 @@ const HOUSEKEEPING: Duration = Duration::from_secs(1);
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 /// A store that is full is reported at most this often.
 const FULL_REPORT_PAUSE: Duration = Duration::from_millis(100);
+const BEACONS: &str = "osd_beacon_report_interval";
+const REPORTS: &str = "osd_mon_report_interval";
+/// Whatever the options say: monitors have other work too.
+const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 
 /// Why an OSD did not start, or ended.
 #[derive(Debug, Error)]
@@ -115,7 +119,12 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
     config.limits = options.limits.clone();
     config.failsafe_full = options.failsafe_full;
     let osd = Arc::new(Osd::new(config, options.store.clone()));
-    options.perf.attach(&osd);
+    let uuid = options.uuid.unwrap_or_else(|| Uuid::from_bytes(rand::random()));
+    options.perf.attach(&osd, uuid);
+    if let Some(commands) = options.commands.clone() {
+        // The OSD was made just now, so nobody else has set them.
+        let _ = osd.commands.set(commands);
+    }
     let (stopped, stop_seen) = watch::channel(false);
     let mut monitors = options.monitors.clone();
     monitors.name = EntityName::osd(options.id);
@@ -130,7 +139,6 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
         () = shutdown.clone().wait() => return Ok(()),
     };
 
-    let uuid = options.uuid.unwrap_or_else(|| Uuid::from_bytes(rand::random()));
     let daemon = Daemon { options, osd, monitors, addrs, uuid };
     let secrets = Arc::new(ServiceSecrets::new());
     let (stop, stop_serving) = Shutdown::new();
@@ -171,8 +179,8 @@ impl Daemon {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             ticks
         };
-        let mut beacons = every(self.options.beacon_interval);
-        let mut reports = every(self.options.report_interval);
+        let mut beacons = every(self.period(BEACONS));
+        let mut reports = every(self.period(REPORTS));
         let mut housekeeping = every(HOUSEKEEPING);
         let mut removal = every(REMOVAL_PAUSE);
         let mut slow_ops = SlowOps::new(self.options.complaint_time);
@@ -192,12 +200,18 @@ impl Daemon {
             tokio::select! {
                 () = &mut stop => return Ok(()),
                 _ = beacons.tick() => {
+                    if beacons.period() != self.period(BEACONS) {
+                        beacons = every(self.period(BEACONS));
+                    }
                     boot.step(self)?;
                     if boot.is_up() {
                         self.send(&self.beacon());
                     }
                 }
                 _ = reports.tick(), if boot.is_up() => {
+                    if reports.period() != self.period(REPORTS) {
+                        reports = every(self.period(REPORTS));
+                    }
                     let report = reporter.report(&self.osd, self.uuid.as_bytes(), complete);
                     complete = self.monitors.send_private(&report).is_err();
                     reported = Instant::now();
@@ -248,6 +262,11 @@ impl Daemon {
         if let Err(error) = self.osd.free_some() {
             warn!(%error, "cannot free the data of a deleted pool");
         }
+    }
+
+    /// The time that an option gives now.
+    fn period(&self, option: &str) -> Duration {
+        self.options.monitors.config.duration(option).max(SHORTEST_PERIOD)
     }
 
     fn uses_keys(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use sepiola_cephx::AllowedAuth;
+use sepiola_messenger::DaemonCommands;
 use sepiola_monclient::MonClientOptions;
 use sepiola_objectstore::ObjectStore;
 use sepiola_wire::{OsdId, Uuid};
@@ -15,7 +16,9 @@ use crate::{Limits, PerfHandle};
 pub struct OsdOptions {
     /// Its number.
     pub id: OsdId,
-    /// How to reach the monitors, as `osd.ID`. Addresses, number and map wishes are filled in.
+    /// How to reach the monitors, as `osd.ID`. Addresses, number and map wishes are filled in. Its `config` is
+    /// also where the running OSD reads what can change: `osd_beacon_report_interval`,
+    /// `osd_mon_report_interval`.
     pub monitors: MonClientOptions,
     /// Where objects are kept.
     pub store: Arc<dyn ObjectStore>,
@@ -48,12 +51,10 @@ pub struct OsdOptions {
     pub metadata: BTreeMap<String, String>,
     /// Written when the map shows the OSD up: one line of JSON with `name`, `pid`, `fsid` and `addrs`.
     pub ready_file: Option<PathBuf>,
-    /// Time between beacons. Default 1 s: a monitor takes an OSD for dead after a few missed ones.
-    pub beacon_interval: Duration,
-    /// Time between statistics reports. Default 1 s.
-    pub report_interval: Duration,
     /// Through which the running OSD's counters are read.
     pub perf: PerfHandle,
+    /// Answers `ceph tell` where the OSD itself does not.
+    pub commands: Option<Arc<dyn DaemonCommands>>,
     /// How long stopping waits for the monitors to publish it. Default 2 s.
     pub stop_timeout: Duration,
 }
@@ -78,9 +79,8 @@ impl OsdOptions {
             crush_weight: 0,
             metadata: BTreeMap::new(),
             ready_file: None,
-            beacon_interval: Duration::from_secs(1),
-            report_interval: Duration::from_secs(1),
             perf: PerfHandle::default(),
+            commands: None,
             stop_timeout: Duration::from_secs(2),
         }
     }

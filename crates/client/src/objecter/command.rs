@@ -46,7 +46,7 @@ impl Objecter {
         input: Bytes,
     ) -> Result<CommandReply, Error> {
         let work = self.run_command(osd, Command { fsid: self.map().fsid(), cmd: vec![cmd], input });
-        match self.0.options.op_timeout {
+        match self.0.options.op_timeout.get() {
             None => work.await,
             Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
                 Err(self.0.timed_out("command", b"", format!("no answer from osd.{osd}")))

@@ -37,9 +37,6 @@ pub(super) async fn run(inner: Arc<Inner>) {
 
 impl Inner {
     fn expire(&self, now: Instant) {
-        if self.options.op_timeout.is_none() {
-            return;
-        }
         for op in self.all_ops() {
             if op.deadline.is_some_and(|deadline| deadline <= now) {
                 let error = self.deadline_passed(&op);

@@ -15,6 +15,7 @@ mod expiry;
 mod limits;
 mod link;
 mod op;
+mod op_timeout;
 mod resend;
 mod session;
 mod target;
@@ -41,6 +42,7 @@ use tokio::{runtime::Handle, sync::Notify, time::Instant};
 
 pub(crate) use link::MonitorLink;
 pub(crate) use op::{Reply, Request};
+pub(crate) use op_timeout::OpTimeout;
 pub(crate) use target::request_flags;
 
 use crate::Error;
@@ -53,8 +55,8 @@ use target::{Location, Place, locate};
 /// Settings of the operation engine.
 #[derive(Debug, Clone)]
 pub(crate) struct ObjecterOptions {
-    /// From the call to the result; `None` waits for ever.
-    pub op_timeout: Option<Duration>,
+    /// From the call to the result.
+    pub op_timeout: OpTimeout,
     /// For one connection attempt.
     pub connect_timeout: Duration,
     /// Modes offered to OSDs, the preferred one first.
@@ -124,7 +126,7 @@ impl Objecter {
     pub(crate) async fn execute(&self, request: Request) -> Result<Reply, Error> {
         let inner = &*self.0;
         let started = Instant::now();
-        let deadline = inner.options.op_timeout.map(|timeout| started + timeout);
+        let deadline = inner.options.op_timeout.get().map(|timeout| started + timeout);
         let weight = request.weight();
         let share = match inner.limits.try_acquire(weight) {
             Some(share) => share,
@@ -190,7 +192,7 @@ impl Inner {
     }
 
     fn timed_out(&self, operation: &'static str, object: &[u8], waited_for: String) -> Error {
-        let after = self.options.op_timeout.unwrap_or_default();
+        let after = self.options.op_timeout.get().unwrap_or_default();
         Error::TimedOut { operation, object: String::from_utf8_lossy(object).into_owned(), waited_for, after }
     }
 

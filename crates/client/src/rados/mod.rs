@@ -6,7 +6,6 @@ mod stats;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use sepiola_config::Config;
 use sepiola_monclient::MonClient;
 use sepiola_osdmap::{OsdMap, Release};
 use sepiola_wire::{AddrType, EntityAddr, EntityName, Epoch, GlobalId, PoolId, Uuid};
@@ -29,7 +28,6 @@ pub struct Rados(Arc<Inner>);
 struct Inner {
     monitors: Arc<Monitors>,
     objecter: Objecter,
-    config: Config,
 }
 
 impl Drop for Inner {
@@ -44,15 +42,10 @@ impl Rados {
         RadosBuilder::new()
     }
 
-    pub(crate) fn start(
-        client: Arc<MonClient>,
-        mon_timeout: Duration,
-        options: ObjecterOptions,
-        config: Config,
-    ) -> Self {
-        let monitors = Arc::new(Monitors { client, timeout: mon_timeout });
+    pub(crate) fn start(client: Arc<MonClient>, options: ObjecterOptions) -> Self {
+        let monitors = Arc::new(Monitors { client });
         let objecter = Objecter::start(monitors.clone(), options);
-        Rados(Arc::new(Inner { monitors, objecter, config }))
+        Rados(Arc::new(Inner { monitors, objecter }))
     }
 
     pub(crate) fn objecter(&self) -> &Objecter {
@@ -64,7 +57,7 @@ impl Rados {
     }
 
     fn mon_timeout(&self) -> Duration {
-        self.0.monitors.timeout
+        self.0.monitors.timeout()
     }
 
     /// The cluster's id.
@@ -125,11 +118,11 @@ impl Rados {
     /// The value of an option of ceph.conf, as this handle was set up: built-in values included, keys
     /// hidden. `None` for an option that is unknown and not set.
     pub fn config_value(&self, option: &str) -> Option<String> {
-        self.0.config.shown(option)
+        self.mon().options().config.read(|config| config.shown(option))
     }
 
-    /// What the cluster's central configuration sets for this entity. It is received, and changes nothing
-    /// in a handle that is connected.
+    /// What the cluster's central configuration sets for this entity. Local settings count more; time limits
+    /// follow it at once, others with the next connection.
     pub fn cluster_config(&self) -> BTreeMap<String, String> {
         (*self.mon().config()).clone()
     }

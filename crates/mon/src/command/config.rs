@@ -1,138 +1,271 @@
 //! `config`: options that the monitors hand to clients and daemons.
 
 use rand_core::CryptoRng;
-use sepiola_config::{option_info, option_name};
+use sepiola_config::{KnownOption, known_option, known_options, option_info};
+use sepiola_proto::MonChange;
 use sepiola_wire::{EntityName, EntityType, Errno};
 use serde_json::{Map, Value, json};
 
 use super::{
     Command, Context, Proposal, Reply, Run,
+    config_file::{assimilate_conf, generate_minimal_conf},
     format::{Align::Left, Table},
     signature::{Args, Kind, opt, req},
 };
-use crate::state::change;
+use crate::{
+    service::config::{Place, Target, applied},
+    state::change,
+};
+
+const fn reading(
+    words: &'static str,
+    args: &'static [super::signature::Arg],
+    help: &'static str,
+    run: super::Read,
+) -> Command {
+    Command { words, args, help, module: "config", perm: "r", run: Run::Read(run) }
+}
+
+const fn writing(
+    words: &'static str,
+    args: &'static [super::signature::Arg],
+    help: &'static str,
+    run: super::Write,
+) -> Command {
+    Command { words, args, help, module: "config", perm: "rw", run: Run::Write(run) }
+}
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        words: "config set",
-        args: &[
+    writing(
+        "config set",
+        &[
             req("who", Kind::Text),
             req("name", Kind::Text),
             req("value", Kind::Text),
             opt("force", Kind::Switch),
         ],
-        help: "Set a configuration option for one or more entities",
-        module: "config",
-        perm: "rw",
-        run: Run::Write(set),
-    },
-    Command {
-        words: "config rm",
-        args: &[req("who", Kind::Text), req("name", Kind::Text)],
-        help: "Clear a configuration option for one or more entities",
-        module: "config",
-        perm: "rw",
-        run: Run::Write(rm),
-    },
-    Command {
-        words: "config get",
-        args: &[req("who", Kind::Text), opt("key", Kind::Text)],
-        help: "Show configuration option(s) for an entity",
-        module: "config",
-        perm: "r",
-        run: Run::Read(get),
-    },
-    Command {
-        words: "config dump",
-        args: &[],
-        help: "Show all configuration option(s)",
-        module: "config",
-        perm: "r",
-        run: Run::Read(dump),
-    },
+        "Set a configuration option for one or more entities",
+        set,
+    ),
+    writing(
+        "config rm",
+        &[req("who", Kind::Text), req("name", Kind::Text)],
+        "Clear a configuration option for one or more entities",
+        rm,
+    ),
+    reading(
+        "config get",
+        &[req("who", Kind::Text), opt("key", Kind::Text)],
+        "Show configuration option(s) for an entity",
+        get,
+    ),
+    reading("config dump", &[], "Show all configuration option(s)", dump),
+    reading("config ls", &[], "List available configuration options", ls),
+    reading("config help", &[req("key", Kind::Text)], "Describe a configuration option", help),
+    writing(
+        "config assimilate-conf",
+        &[],
+        "Assimilate options from a conf, and return a new, minimal conf file",
+        assimilate_conf,
+    ),
+    reading("config generate-minimal-conf", &[], "Generate a minimal ceph.conf file", generate_minimal_conf),
 ];
 
-/// Whom options can be set for: everybody, a type, an entity.
-fn target(who: &str) -> Result<&str, Reply> {
-    let known = who == "global" || who.parse::<EntityType>().is_ok() || who.parse::<EntityName>().is_ok();
-    if known {
-        Ok(who)
-    } else {
-        Err(Reply::error(Errno::EINVAL, format!("unrecognized config target '{who}'")))
-    }
+fn target(who: &str) -> Result<Target<'_>, Reply> {
+    Target::parse(who)
+        .ok_or_else(|| Reply::error(Errno::EINVAL, format!("unrecognized config target '{who}'")))
 }
 
-fn set(_: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
-    match target(args.required("who")) {
-        Err(reply) => reply.into(),
-        Ok(who) => {
-            let set = change::config_set(who, &option_name(args.required("name")), args.required("value"));
-            Proposal::new(Reply::default(), vec![set])
+/// Option names have underscores here; blanks are taken for them, as in ceph.conf.
+fn underscored(name: &str) -> String {
+    name.replace(' ', "_")
+}
+
+/// The change that sets an option, checked; why not, with the errno, otherwise.
+pub(super) fn checked_set(who: &Target<'_>, name: &str, value: &str) -> Result<MonChange, Reply> {
+    let refused = |text: String| Err(Reply::error(Errno::EINVAL, text));
+    let Some(option) = known_option(name) else {
+        return refused(format!("unrecognized config option '{name}'"));
+    };
+    if option.local_only {
+        return refused(format!("{name} is special and cannot be stored by the mon"));
+    }
+    match option.normalise(value) {
+        Ok(value) => Ok(change::config_set(&who.to_string(), name, &value)),
+        Err(wrong) => {
+            let errno = if wrong.out_of_range { Errno::ERANGE } else { Errno::EINVAL };
+            Err(Reply::error(errno, format!("error parsing value: {wrong}")))
         }
     }
 }
 
+fn set(_: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
+    let (name, value) = (underscored(args.required("name")), args.required("value"));
+    let change = target(args.required("who")).and_then(|who| match checked_set(&who, &name, value) {
+        Err(_) if args.switch("force") => Ok(change::config_set(&who.to_string(), &name, value)),
+        checked => checked,
+    });
+    change.map_or_else(Proposal::from, |change| Proposal::new(Reply::default(), vec![change]))
+}
+
 fn rm(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
-    let (who, name) = (args.required("who"), option_name(args.required("name")));
-    if let Err(reply) = target(who) {
-        return reply.into();
-    }
-    if !cx.state.config().contains_key(&(who.to_owned(), name.clone())) {
+    let name = underscored(args.required("name"));
+    let who = match target(args.required("who")) {
+        Ok(target) => target.to_string(),
+        Err(reply) => return reply.into(),
+    };
+    if !cx.state.config().contains_key(&(who.clone(), name.clone())) {
         return Reply::default().into();
     }
-    Proposal::new(Reply::default(), vec![change::config_removed(who, &name)])
+    Proposal::new(Reply::default(), vec![change::config_removed(&who, &name)])
+}
+
+/// An option's level, and whether a process that runs follows a change.
+fn traits(name: &str) -> (&'static str, bool) {
+    known_option(name).map_or(("unknown", false), |option| (option.level, option.runtime))
+}
+
+fn table() -> Table {
+    let columns = ["WHO", "MASK", "LEVEL", "OPTION", "VALUE", "RO"];
+    Table::new(&columns.map(|title| (title, Left, Left)))
+}
+
+fn row(who: String, mask: String, name: &str, value: &str) -> [String; 6] {
+    let (level, runtime) = traits(name);
+    let read_only = if runtime { "" } else { "*" };
+    [who, mask, level.to_owned(), name.to_owned(), value.to_owned(), read_only.to_owned()]
 }
 
 fn get(cx: &Context<'_>, args: &Args) -> Reply {
     let who = args.required("who");
-    if let Err(reply) = target(who) {
-        return reply;
-    }
-    let options = match who.parse::<EntityName>() {
-        Ok(entity) => cx.state.config_for(&entity),
-        // A type is asked as an entity of it without options of its own.
-        Err(_) => match who.parse::<EntityType>() {
-            Ok(kind) => cx.state.config_for(&EntityName::new(kind, "")),
-            Err(_) => {
-                let global = cx.state.config().iter().filter(|((w, _), _)| w == "global");
-                global.map(|((_, name), value)| (name.clone(), value.clone())).collect()
-            }
-        },
+    // A type is asked as an entity of it without options of its own.
+    let entity = who.parse().or_else(|_| who.parse().map(|kind: EntityType| EntityName::new(kind, "")));
+    let Ok(entity) = entity else {
+        return Reply::error(Errno::EINVAL, format!("unrecognized entity '{who}'"));
     };
-    if args.text("key").is_some() {
-        let key = option_name(args.required("key"));
-        let default = || option_info(&key).map(|info| info.default.to_string());
-        return match options.get(&key).cloned().or_else(default) {
-            Some(value) if cx.plain() => Reply::output(format!("{value}\n")),
-            Some(value) => cx.json(&json!({ key: value }), true),
-            None => Reply::error(Errno::ENOENT, format!("unrecognized key '{key}'")),
+    let options = applied(cx.state, &entity, &Place::of(&entity, "", cx.state));
+    if let Some(key) = args.text("key") {
+        let value = match (options.get(key), known_option(key)) {
+            _ if key == "fsid" => cx.state.fsid().to_string(),
+            (_, Some(option)) if option.local_only => {
+                let why = format!("{key} is special and cannot be stored by the mon");
+                return Reply::error(Errno::EINVAL, why);
+            }
+            (Some(applied), _) => applied.value.clone(),
+            (None, Some(option)) => option.default_for(entity.kind != EntityType::Client).to_owned(),
+            (None, None) => return Reply::error(Errno::ENOENT, format!("unrecognized key '{key}'")),
         };
+        // The value alone, whatever the format.
+        return Reply::output(format!("{value}\n"));
     }
     if !cx.plain() {
-        let options: Map<_, _> =
-            options.into_iter().map(|(name, value)| (name, json!({ "value": value }))).collect();
-        return cx.json(&Value::Object(options), true);
+        let options: Map<_, _> = options
+            .into_iter()
+            .map(|(name, option)| {
+                let section = Target::parse(&option.who).map_or("", |target| target.section);
+                let runtime = traits(&name).1;
+                let shown = json!({
+                    "value": option.value, "section": section, "mask": {}, "can_update_at_runtime": runtime,
+                });
+                (name, shown)
+            })
+            .collect();
+        return cx.json(&Value::Object(options), false);
     }
-    let mut table = Table::new(&[("WHO", Left, Left), ("OPTION", Left, Left), ("VALUE", Left, Left)]);
-    for (name, value) in options {
-        table.row([who.to_owned(), name, value]);
+    let mut table = table();
+    for (name, option) in options {
+        if let Some(target) = Target::parse(&option.who) {
+            table.row(row(target.section.to_owned(), target.mask(), &name, &option.value));
+        }
     }
     Reply::output(table.render())
 }
 
-fn dump(cx: &Context<'_>, _: &Args) -> Reply {
-    if !cx.plain() {
-        let all: Vec<_> = cx
-            .state
-            .config()
-            .iter()
-            .map(|((who, name), value)| json!({"section": who, "name": name, "value": value, "mask": ""}))
-            .collect();
-        return cx.json(&json!(all), true);
+/// The order of sections in a dump, and how deep they are indented.
+fn place_in_dump(section: &str) -> (usize, usize, &str) {
+    const TYPES: [&str; 5] = ["mon", "mgr", "osd", "mds", "client"];
+    let kind = section.split('.').next().unwrap_or_default();
+    let order = TYPES.iter().position(|t| *t == kind).map_or(TYPES.len(), |at| at);
+    match section {
+        "global" => (0, 0, section),
+        _ if section.contains('.') => (order + 1, 2, section),
+        _ => (order + 1, 1, section),
     }
-    let mut table = Table::new(&[("WHO", Left, Left), ("OPTION", Left, Left), ("VALUE", Left, Left)]);
-    for ((who, name), value) in cx.state.config() {
-        table.row([who.clone(), name.clone(), value.clone()]);
+}
+
+fn dump(cx: &Context<'_>, _: &Args) -> Reply {
+    let options = cx.state.config().iter();
+    let mut options: Vec<_> = options
+        .filter_map(|((who, name), value)| Target::parse(who).map(|target| (target, name, value)))
+        .collect();
+    // As if the masks were part of the names: that is how Ceph's monitors keep them.
+    let key = |target: &Target<'_>, name: &str| match target.mask() {
+        mask if mask.is_empty() => name.to_owned(),
+        mask => format!("{mask}/{name}"),
+    };
+    options.sort_by(|(a, a_name, _), (b, b_name, _)| {
+        let place = place_in_dump(a.section).cmp(&place_in_dump(b.section));
+        place.then_with(|| a_name.cmp(b_name)).then_with(|| key(a, a_name).cmp(&key(b, b_name)))
+    });
+    if !cx.plain() {
+        let all: Vec<_> =
+            options.iter().map(|(target, name, value)| described(target, name, value)).collect();
+        return cx.json(&json!(all), false);
+    }
+    let mut table = table();
+    for (target, name, value) in options {
+        let indent = "  ".repeat(place_in_dump(target.section).1);
+        table.row(row(format!("{indent}{}", target.section), target.mask(), name, value));
     }
     Reply::output(table.render())
+}
+
+fn described(target: &Target<'_>, name: &str, value: &str) -> Value {
+    let (level, runtime) = traits(name);
+    let mut shown = json!({
+        "section": target.section, "name": name, "value": value, "level": level,
+        "can_update_at_runtime": runtime, "mask": target.mask(),
+    });
+    if let Some((kind, name)) = target.location {
+        shown["location_type"] = kind.into();
+        shown["location_value"] = name.into();
+    }
+    if let Some(class) = target.class {
+        shown["device_class"] = class.into();
+    }
+    shown
+}
+
+fn ls(cx: &Context<'_>, _: &Args) -> Reply {
+    let names = known_options().iter().map(|option| option.name);
+    if cx.plain() {
+        Reply::output(names.fold(String::new(), |text, name| text + name + "\n"))
+    } else {
+        cx.json(&names.collect(), false)
+    }
+}
+
+fn help(cx: &Context<'_>, args: &Args) -> Reply {
+    let Some(option) = known_option(args.required("key")) else {
+        return Reply::error(Errno::ENOENT, "");
+    };
+    let KnownOption { name, type_name, level, runtime, min, max, .. } = *option;
+    let about = option_info(name).map_or("", |ours| ours.about);
+    let default = option.default_for(false);
+    if !cx.plain() {
+        let choices: Vec<_> = option.choices.split('|').filter(|choice| !choice.is_empty()).collect();
+        return cx.json(
+            &json!({
+                "name": name, "type": type_name, "level": level, "desc": about, "long_desc": "", "default": default,
+                "daemon_default": option.default_for(true), "tags": [], "services": [], "see_also": [],
+                "enum_values": choices, "min": min, "max": max, "can_update_at_runtime": runtime, "flags": [],
+            }),
+            false,
+        );
+    }
+    let mut text = format!("{name} - {about}\n  ({type_name}, {level})\n  Default: {default}\n");
+    if !min.is_empty() || !max.is_empty() {
+        text += &format!("  Minimum: {min}\n  Maximum: {max}\n");
+    }
+    Reply::output(format!("{text}  Can update at runtime: {runtime}\n"))
 }

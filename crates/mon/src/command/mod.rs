@@ -9,7 +9,10 @@ mod admin_tests;
 mod auth;
 mod blocklist;
 mod config;
+mod config_file;
 mod config_key;
+#[cfg(test)]
+mod config_tests;
 mod crush;
 mod df;
 mod features;
@@ -36,6 +39,7 @@ mod pool_quota;
 mod pool_set;
 mod signature;
 mod status;
+mod tell;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +60,7 @@ use crate::{
 };
 use format::Format;
 use signature::{Arg, Args};
+pub(crate) use tell::tell;
 
 /// Who sent a command.
 #[derive(Debug, Clone)]
@@ -67,6 +72,19 @@ pub(crate) struct Caller {
     /// The addresses that it gives itself.
     pub addrs: EntityAddrVec,
     pub global_id: GlobalId,
+}
+
+impl Caller {
+    /// Whoever runs this monitor.
+    fn administrator() -> Self {
+        Caller {
+            name: EntityName::client("admin"),
+            caps: PeerCaps::allow_all(),
+            addr: None,
+            addrs: EntityAddrVec::default(),
+            global_id: GlobalId(0),
+        }
+    }
 }
 
 /// A command as it arrived. It may hold keys, so it has no `Debug`.
@@ -331,6 +349,19 @@ pub(crate) fn check(request: Request, caller: &Caller) -> Result<Checked, Reply>
         return Err(Reply::error(Errno::EACCES, "access denied"));
     }
     Ok(Checked { run: command.run, args: args?, format, input: request.input })
+}
+
+/// What a command that only reads answers, as JSON. `None` for others.
+pub(crate) fn describe(at: Surroundings<'_>, given: &Value) -> Option<Value> {
+    let command = find(given["prefix"].as_str()?)?;
+    let args = Args::check(given.as_object()?.clone(), command.args).ok()?;
+    let checked = Checked { run: command.run, args, format: Format::Json, input: Bytes::new() };
+    if !checked.is_read() {
+        return None;
+    }
+    // Whoever asks this way runs the monitor.
+    let caller = Caller::administrator();
+    serde_json::from_slice(&checked.run(at, &caller, &mut rand::rng()).reply.output).ok()
 }
 
 /// Whether a caller has rights (letters of `rwx`) at a monitor service.

@@ -100,7 +100,7 @@ const FEATURES: [(u64, &str); 12] = [
     (2048, "tentacle"),
 ];
 
-fn feature_names(bits: u64) -> Vec<&'static str> {
+pub(super) fn feature_names(bits: u64) -> Vec<&'static str> {
     FEATURES.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect()
 }
 
@@ -140,7 +140,7 @@ pub(super) fn quorum_names(map: &MonMap) -> Vec<&str> {
     map.by_rank().map(|mon| mon.name.as_str()).collect()
 }
 
-fn monmap_json(map: &MonMap) -> Value {
+pub(super) fn monmap_json(map: &MonMap) -> Value {
     let mon = |(rank, mon): (usize, &MonInfo)| {
         json!({
             "rank": rank,

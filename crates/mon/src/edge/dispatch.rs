@@ -3,7 +3,7 @@
 //! Every message is authorised by its own type: that its sender has authenticated gives it no right by
 //! itself. Types that are unknown are logged and dropped; the session stays.
 
-use std::{net::SocketAddr, time::Instant};
+use std::{net::SocketAddr, sync::atomic::Ordering, time::Instant};
 
 use sepiola_cephx::{AuthEnv, MonAuthenticator, ServerAuthenticator};
 use sepiola_messages::{
@@ -34,6 +34,7 @@ impl Dispatch for Monitor {
     type Session = Session;
 
     fn handshake(&self, peer: SocketAddr) -> (ServerConfig, Box<dyn ServerAuthenticator>) {
+        self.handshakes.fetch_add(1, Ordering::Relaxed);
         let mut config = ServerConfig::new(EntityType::Mon, self.addrs.clone(), self.rank, peer);
         config.crypto = self.options.crypto;
         (config, Box::new(MonAuthenticator::new(self.keys.clone(), self.policy.clone())))
@@ -164,7 +165,11 @@ impl Monitor {
             }
             granted
         });
-        session.shared.subscribe(state, granted.map(|(what, subscription)| (what.as_str(), *subscription)));
+        session.shared.subscribe(
+            state,
+            &request.hostname,
+            granted.map(|(what, subscription)| (what.as_str(), *subscription)),
+        );
     }
 
     fn may_read_usage(&self, caller: &Caller, state: &MonState, fsid: Uuid) -> bool {
@@ -224,9 +229,17 @@ impl Monitor {
         });
     }
 
-    /// `ceph tell mon.X`: the same commands, asked of this monitor alone.
+    /// `ceph tell mon.X`: what concerns this process, and the same commands, asked of this monitor alone.
     fn tell(&self, session: &Session, state: &MonState, request: Command, tid: Tid) {
         let shared = session.shared.clone();
+        let asked = serde_json::from_str(&request.cmd.concat()).unwrap_or_default();
+        if request.fsid == state.fsid()
+            && let Some(commands) = &self.options.commands
+            && let Some(reply) = command::tell(commands.as_ref(), &session.shared.caller, &asked)
+        {
+            let reply = CommandReply { result: reply.result, status: reply.status, output: reply.output };
+            return shared.send(&reply, tid);
+        }
         let command = Request { words: request.cmd, input: request.input };
         self.run_command(session, state, request.fsid, command, move |_, reply| {
             let reply = CommandReply { result: reply.result, status: reply.status, output: reply.output };

@@ -48,8 +48,14 @@ impl SessionShared {
     }
 
     /// Adds subscriptions and queues what they are owed at once.
-    pub fn subscribe<'a>(&self, state: &MonState, wanted: impl Iterator<Item = (&'a str, Subscription)>) {
+    pub fn subscribe<'a>(
+        &self,
+        state: &MonState,
+        host: &str,
+        wanted: impl Iterator<Item = (&'a str, Subscription)>,
+    ) {
         let mut subscriptions = self.subscriptions.lock();
+        subscriptions.seen_on(host);
         for (what, subscription) in wanted {
             if !self.log.lock().want(what, subscription) {
                 subscriptions.want(what, subscription);
@@ -88,6 +94,11 @@ impl Sessions {
     /// How many are open.
     pub fn count(&self) -> usize {
         self.open.lock().len()
+    }
+
+    /// How many were ever opened.
+    pub fn opened(&self) -> u64 {
+        self.next_id.load(Ordering::Relaxed)
     }
 
     /// The open sessions, in the order in which they were opened.

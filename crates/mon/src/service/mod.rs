@@ -2,6 +2,7 @@
 
 pub(crate) mod auth;
 pub(crate) mod cluster_log;
+pub(crate) mod config;
 pub(crate) mod fullness;
 pub mod liveness;
 pub(crate) mod osd;

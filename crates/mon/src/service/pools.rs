@@ -1,10 +1,9 @@
 //! Making and deleting pools, for commands and for POOLOP messages alike.
 
-use sepiola_config::parse_bool;
 use sepiola_messages::LogLevel;
 use sepiola_osdmap::{OsdMap, Pool, PoolFlags};
 use sepiola_proto::MonChange;
-use sepiola_wire::{EntityName, Errno, PoolId, UTime};
+use sepiola_wire::{Errno, PoolId, UTime};
 
 use super::{cluster_log, osd_step::step};
 use crate::{MonOptions, state::MonState};
@@ -61,7 +60,8 @@ pub(crate) fn create(
     check_size(wanted.size.filter(|size| *size != 0).unwrap_or(options.pool_default_size.into()))?;
     // 0 is how tools leave a number to the monitor.
     let given = |n: Option<i64>| n.filter(|n| *n != 0);
-    let pg_num = given(wanted.pg_num).unwrap_or(options.pool_default_pg_num.into());
+    let pg_num = given(wanted.pg_num)
+        .unwrap_or_else(|| i64::try_from(options.config.u64("osd_pool_default_pg_num")).unwrap_or(i64::MAX));
     let pgp_num = given(wanted.pgp_num).unwrap_or(pg_num);
     let max = i64::from(options.pool_max_pg_num);
     if !(1..=max).contains(&pg_num) {
@@ -126,7 +126,7 @@ pub(crate) fn delete(
 ) -> Result<Vec<MonChange>, Refused> {
     let map = state.osdmap();
     let Some(pool) = map.pool(id) else { return refused(Errno::ENOENT, format!("pool {id} does not exist")) };
-    if !may_delete(state, options) {
+    if !options.config.bool("mon_allow_pool_delete") {
         return refused(Errno::EPERM, "pool deletion is disabled; set mon_allow_pool_delete to true first");
     }
     if pool.flags.has(PoolFlags::NODELETE) {
@@ -139,12 +139,4 @@ pub(crate) fn delete(
     let step = step.or_else(|e| refused(Errno::EINVAL, e.to_string()))?;
     let name = map.pool_name(id).unwrap_or_default();
     Ok(vec![step, logged(state, options, now, &format!("pool '{name}' removed"))])
-}
-
-/// Whether pools may be deleted: what the configuration database says, else this monitor's option.
-fn may_delete(state: &MonState, options: &MonOptions) -> bool {
-    match state.config_for(&EntityName::mon()).get("mon_allow_pool_delete") {
-        Some(set) => parse_bool(set).unwrap_or(false),
-        None => options.allow_pool_delete,
-    }
 }

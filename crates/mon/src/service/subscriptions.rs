@@ -6,6 +6,7 @@ use sepiola_messages::{Config, MonMapMessage, OsdMapMessage, Subscription};
 use sepiola_messenger::OutMessage;
 use sepiola_wire::{EntityName, Epoch, Features, Tid};
 
+use super::config;
 use crate::{
     command::{Caller, allowed},
     state::{MonState, OsdMaps},
@@ -19,6 +20,8 @@ const MAX_BYTES: usize = 10 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
     wanted: BTreeMap<What, Wanted>,
+    /// The host that the subscriber says it is on.
+    host: String,
 }
 
 /// In the order in which one request is answered, which is that of the names.
@@ -66,13 +69,21 @@ impl Subscriptions {
         self.wanted.insert(what, Wanted { next: subscription.start, onetime, config: None });
     }
 
+    /// Takes note of the host that the subscriber says it is on.
+    pub fn seen_on(&mut self, host: &str) {
+        host.clone_into(&mut self.host);
+    }
+
     /// The messages that are owed now. Called when something was subscribed and when the state has changed.
     pub fn due(&mut self, state: &MonState, entity: &EntityName, features: Features) -> Vec<OutMessage> {
         let mut messages = Vec::new();
         self.wanted.retain(|what, wanted| {
             let before = messages.len();
             match what {
-                What::Config => config(wanted, state, entity, features, &mut messages),
+                What::Config => {
+                    let options = config::values_for(state, entity, &self.host);
+                    changed_config(wanted, options, features, &mut messages);
+                }
                 What::Monmap => monmap(wanted, state, features, &mut messages),
                 What::Osdmap => osdmap(wanted, state, features, &mut messages),
             }
@@ -82,14 +93,12 @@ impl Subscriptions {
     }
 }
 
-fn config(
+fn changed_config(
     wanted: &mut Wanted,
-    state: &MonState,
-    entity: &EntityName,
+    options: BTreeMap<String, String>,
     f: Features,
     out: &mut Vec<OutMessage>,
 ) {
-    let options = state.config_for(entity);
     if wanted.config.as_ref() != Some(&options) {
         out.push(OutMessage::typed(&Config { options: options.clone() }, Tid(0), f));
         wanted.config = Some(options);

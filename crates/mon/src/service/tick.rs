@@ -45,7 +45,7 @@ pub(crate) fn liveness_work(monitor: Weak<Monitor>) -> Work {
 fn osd_changes(monitor: &Monitor, draft: &Draft<'_>) -> Vec<MonChange> {
     let map = draft.state.osdmap();
     let up: BTreeSet<OsdId> = map.osds().filter(|(_, osd)| osd.is_up()).map(|(id, _)| id).collect();
-    let mut dead = monitor.liveness.lock().dead(&up, Instant::now(), &monitor.options.liveness);
+    let mut dead = monitor.liveness.lock().dead(&up, Instant::now(), &monitor.options.liveness_now());
     dead.retain(|osd| !is_kept_up(map, *osd));
     let expired = |(addr, until)| (until <= draft.now).then_some(addr);
     let addrs: Vec<_> = map.blocklist().filter_map(expired).map(|a| (*a).into()).collect();

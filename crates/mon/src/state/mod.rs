@@ -119,18 +119,6 @@ impl MonState {
         &self.config
     }
 
-    /// The options that `entity` is given: those of `global`, of its type, and its own, the closer one
-    /// winning.
-    pub fn config_for(&self, entity: &EntityName) -> BTreeMap<String, String> {
-        let levels = ["global".to_owned(), entity.kind.as_str().to_owned(), entity.to_string()];
-        let mut options = BTreeMap::new();
-        for level in levels {
-            let of_level = self.config.iter().filter(|((who, _), _)| *who == level);
-            options.extend(of_level.map(|((_, name), value)| (name.clone(), value.clone())));
-        }
-        options
-    }
-
     /// The key-value store behind `config-key`.
     pub fn config_keys(&self) -> &BTreeMap<String, Bytes> {
         &self.config_keys

@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, path::Path, time::Duration};
 
 use sepiola_cephx::{ConMode, Keyring, ServiceSet, TicketKeeper};
+use sepiola_config::Layer;
 use sepiola_messages::{
     MonCommand, MonCommandAck, MonMap, MonSubscribe, OsdMapMessage, SubscribeFlags, WireMessage,
 };
@@ -68,7 +69,7 @@ impl Mon {
         let _ = std::fs::remove_file(&ready);
         let mut options = MonOptions::new("a", dir);
         options.ready_file = Some(ready.clone());
-        options.allow_pool_delete = true;
+        options.config.update(|config| config.set(Layer::File, "mon_allow_pool_delete", "true"));
         edit(&mut options);
         let (stop, shutdown) = Shutdown::new();
         let task = tokio::spawn(run(options, shutdown));

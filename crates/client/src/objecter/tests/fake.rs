@@ -333,7 +333,7 @@ pub(super) struct Cluster {
 
 pub(super) fn options() -> ObjecterOptions {
     ObjecterOptions {
-        op_timeout: None,
+        op_timeout: None.into(),
         connect_timeout: Duration::from_secs(10),
         modes: vec![ConMode::Crc],
         crypto: CryptoOptions::default(),

@@ -308,7 +308,7 @@ async fn a_new_connection_knows_of_no_backoff() {
 #[tokio::test]
 async fn an_operation_ends_at_its_deadline_and_is_not_sent_again() {
     let mut options = options();
-    options.op_timeout = Some(Duration::from_millis(300));
+    options.op_timeout = Some(Duration::from_millis(300)).into();
     let cluster = Cluster::with(options);
     let osd = &cluster.osds[0];
     osd.set(Mode::Hold);
@@ -338,7 +338,7 @@ async fn an_operation_ends_at_its_deadline_and_is_not_sent_again() {
 #[tokio::test]
 async fn an_osd_that_cannot_be_reached_is_named_with_the_reason() {
     let mut options = options();
-    options.op_timeout = Some(Duration::from_millis(500));
+    options.op_timeout = Some(Duration::from_millis(500)).into();
     let cluster = Cluster::with(options);
     let osd = &cluster.osds[0];
     *osd.denies.lock() = true;
