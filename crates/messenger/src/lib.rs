@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod daemon_commands;
 mod daemon_metadata;
 mod dial;
 mod error;
@@ -25,6 +26,7 @@ mod turn;
 mod typed;
 mod workers;
 
+pub use daemon_commands::DaemonCommands;
 pub use daemon_metadata::{RELEASE, VERSION, daemon_metadata};
 pub use dial::{Connection, DialOptions, Keepalive, MessageHandler, Receiver, SendError, Sender};
 pub use error::{CloseReason, Error, Refused};

@@ -2,10 +2,13 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock, Weak},
+    sync::{Arc, OnceLock, Weak, atomic::Ordering},
 };
 
-use crate::daemon::Monitor;
+use sepiola_wire::UTime;
+use serde_json::Value;
+
+use crate::{command, daemon::Monitor};
 
 /// What a monitor holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,6 +22,10 @@ pub struct MonPerf {
     pub osdmap_epoch: u32,
     /// Entities with a key.
     pub entities: u64,
+    /// Connections that began to authenticate.
+    pub handshakes: u64,
+    /// Those that did it.
+    pub sessions_opened: u64,
 }
 
 /// Reads the counters of a monitor that [`run`](crate::run) runs: give a clone to its options, keep one.
@@ -35,7 +42,18 @@ impl PerfHandle {
             log_index: state.applied(),
             osdmap_epoch: state.osdmap().epoch().0,
             entities: state.entities().len() as u64,
+            handshakes: monitor.handshakes.load(Ordering::Relaxed),
+            sessions_opened: monitor.sessions.opened(),
         })
+    }
+
+    /// What a command that changes nothing answers, as JSON: `{"prefix": "mon_status"}`. `None` if there is no
+    /// such command or it changes something, and as with [`PerfHandle::read`].
+    pub fn describe(&self, command: &Value) -> Option<Value> {
+        let monitor = self.0.get()?.upgrade()?;
+        let state = monitor.state.load_full();
+        let stats = monitor.stats.lock();
+        command::describe(monitor.surroundings(&state, &stats, UTime::now()), command)
     }
 
     pub(crate) fn attach(&self, monitor: Weak<Monitor>) {

@@ -1,7 +1,7 @@
 //! The OSD without its edges.
 
 use std::sync::{
-    Arc, Weak,
+    Arc, OnceLock, Weak,
     atomic::{AtomicU32, Ordering},
 };
 
@@ -13,6 +13,7 @@ use sepiola_messages::{
     Command, OsdBackoff, WireMessage, kind,
     osd_op::{OpOutcome, OsdOpRequest},
 };
+use sepiola_messenger::DaemonCommands;
 use sepiola_msgr2::{MessageHeader, Payload};
 use sepiola_objectstore::{CollectionStats, KeyBuf, ObjectStore, RemovalLimit, StoreError, Transaction};
 use sepiola_osdmap::OsdMap;
@@ -25,6 +26,7 @@ use crate::{
     outgoing::{Outgoing, Refusal},
     pg::Pg,
     session::Session,
+    traffic::Traffic,
     waiting::{Parked, Waiting},
 };
 
@@ -64,6 +66,9 @@ pub struct Osd {
     waiting: Mutex<Vec<Weak<Session>>>,
     // The newest epoch that some peer has.
     wanted: AtomicU32,
+    pub(crate) traffic: Traffic,
+    // What whoever runs this OSD answers for it.
+    pub(crate) commands: OnceLock<Arc<dyn DaemonCommands>>,
     // The time, for class methods that ask, and for the age of what waits.
     pub(crate) clock: fn() -> UTime,
     // Collections of deleted pools.
@@ -130,6 +135,8 @@ impl Osd {
             changing: Mutex::new(()),
             waiting: Mutex::default(),
             wanted: AtomicU32::new(0),
+            commands: OnceLock::new(),
+            traffic: Traffic::default(),
             clock: UTime::now,
             garbage: Mutex::default(),
             filling_up: tokio::sync::Notify::new(),

@@ -25,6 +25,7 @@ mod report;
 mod request;
 mod session;
 mod tell;
+mod traffic;
 mod waiting;
 
 pub use crate::core::{HandleError, Handled, Osd, OsdConfig, Scratch};

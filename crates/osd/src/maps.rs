@@ -165,13 +165,18 @@ impl MapHistory {
         }
     }
 
+    /// The oldest epoch that a step leads to.
+    pub fn oldest(&self) -> Option<Epoch> {
+        self.incrementals.keys().next().copied()
+    }
+
     /// What brings a peer from `from` to the view's map.
     pub fn message(&mut self, from: Epoch, view: &MapView) -> OsdMapMessage {
         let newest = view.epoch();
         let steps = from.next()..=newest;
         let mut message = OsdMapMessage {
             fsid: view.map.fsid(),
-            oldest: self.incrementals.keys().next().copied().unwrap_or(newest),
+            oldest: self.oldest().unwrap_or(newest),
             newest,
             ..OsdMapMessage::default()
         };

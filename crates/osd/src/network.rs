@@ -1,6 +1,6 @@
 //! Connections: the messenger's view of the OSD.
 
-use std::{borrow::Cow, net::SocketAddr, sync::Arc};
+use std::{borrow::Cow, net::SocketAddr, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use sepiola_cephx::{AllowedAuth, ServerAuthenticator, ServiceAuthenticator, ServiceKeys};
@@ -10,7 +10,7 @@ use sepiola_messenger::{CloseReason, Dispatch, OutMessage, Outbox, Refused, Thro
 use sepiola_msgr2::{FrameWriter, GlobalSeq, Message, MessageHeader, PeerInfo, ServerConfig};
 use sepiola_wire::{EntityAddr, EntityAddrVec, EntityType};
 
-use crate::{HandleError, Handled, Osd, PeerIdentity, Push, Scratch, Session};
+use crate::{HandleError, Handled, Osd, PeerIdentity, Push, Scratch, Session, traffic::Traffic};
 
 /// How an OSD greets and authenticates its peers.
 pub struct NetworkConfig {
@@ -52,6 +52,7 @@ impl Dispatch for Network {
     type Session = ConnectionState;
 
     fn handshake(&self, peer: SocketAddr) -> (ServerConfig, Box<dyn ServerAuthenticator>) {
+        Traffic::count(&self.osd.traffic.handshakes);
         let whoami = i64::from(self.osd.config.whoami.0);
         let mut config = ServerConfig::new(EntityType::Osd, self.config.addrs.clone(), whoami, peer);
         config.global_seq = self.sequence.next();
@@ -76,6 +77,7 @@ impl Dispatch for Network {
             addr: client_addr(peer),
             features: peer.features,
         };
+        Traffic::count(&self.osd.traffic.opened);
         let session = Arc::new(Session::new(
             identity,
             Box::new(ToOutbox { outbox, all: self.config.throttle.clone() }),
@@ -91,8 +93,14 @@ impl Dispatch for Network {
     ) -> Result<(), CloseReason> {
         let Message { header, front, data, .. } = message;
         let ConnectionState { session, scratch } = connection;
+        let arrived = (header.kind == kind::OSD_OP).then(Instant::now);
         match self.osd.handle(session, &header, front, data, scratch, writer) {
-            Ok(Handled::Done) => Ok(()),
+            Ok(Handled::Done) => {
+                if let Some(arrived) = arrived {
+                    self.osd.traffic.answered(arrived);
+                }
+                Ok(())
+            }
             Ok(Handled::Unknown) => {
                 tracing::debug!(kind = header.kind, name = kind::name(header.kind), "message dropped");
                 Ok(())
@@ -103,6 +111,7 @@ impl Dispatch for Network {
     }
 
     fn closed(&self, connection: ConnectionState) {
+        Traffic::count(&self.osd.traffic.closed);
         // Requests that wait for a map have nobody to be answered to.
         connection.session.abandon();
     }

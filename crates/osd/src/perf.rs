@@ -2,8 +2,11 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock, Weak},
+    sync::{Arc, OnceLock, Weak, atomic::Ordering},
 };
+
+use sepiola_wire::Uuid;
+use serde_json::{Value, json};
 
 use crate::Osd;
 
@@ -31,28 +34,58 @@ pub struct OsdPerf {
     pub stat_bytes_used: u64,
     /// The map's epoch.
     pub osdmap_epoch: u32,
+    /// Operations whose time was measured.
+    pub op_latency_count: u64,
+    /// Their times together, from arrival to reply.
+    pub op_latency_nanos: u64,
+    /// Connections that began to authenticate.
+    pub handshakes: u64,
+    /// Those that did it.
+    pub sessions_opened: u64,
+    /// Those that are open.
+    pub sessions: u64,
 }
 
 /// Reads the counters of an OSD that [`run`](crate::run) runs: give a clone to its options, keep one.
 #[derive(Clone, Default)]
-pub struct PerfHandle(Arc<OnceLock<Weak<Osd>>>);
+pub struct PerfHandle(Arc<OnceLock<(Weak<Osd>, Uuid)>>);
 
 impl PerfHandle {
     /// The counters, `None` before the OSD has started and after it has ended.
     pub fn read(&self) -> Option<OsdPerf> {
-        self.0.get()?.upgrade().map(|osd| osd.perf())
+        self.osd().map(|osd| osd.perf())
     }
 
     /// The operations that wait, in the form of Ceph's `dump_ops_in_flight`; none before the OSD has started
     /// and after it has ended.
-    pub fn dump_ops_in_flight(&self) -> serde_json::Value {
-        let osd = self.0.get().and_then(Weak::upgrade);
-        osd.map_or_else(|| serde_json::json!({ "ops": [], "num_ops": 0 }), |osd| osd.dump_ops_in_flight())
+    pub fn dump_ops_in_flight(&self) -> Value {
+        self.osd().map_or_else(|| json!({ "ops": [], "num_ops": 0 }), |osd| osd.dump_ops_in_flight())
     }
 
-    pub(crate) fn attach(&self, osd: &Arc<Osd>) {
+    /// What `status` shows; `None` as with [`PerfHandle::read`].
+    pub fn status(&self) -> Option<Value> {
+        let osd = self.osd()?;
+        let view = osd.view();
+        let whoami = osd.config.whoami;
+        let up = view.map().osd(whoami).is_some_and(|entry| entry.is_up());
+        Some(json!({
+            "cluster_fsid": view.map().fsid().to_string(),
+            "osd_fsid": self.0.get()?.1.to_string(),
+            "whoami": whoami.0,
+            "state": if up { "active" } else { "booting" },
+            "oldest_map": osd.history.lock().oldest().unwrap_or(view.epoch()).0,
+            "newest_map": view.epoch().0,
+            "num_pgs": osd.all_pgs().len(),
+        }))
+    }
+
+    fn osd(&self) -> Option<Arc<Osd>> {
+        self.0.get()?.0.upgrade()
+    }
+
+    pub(crate) fn attach(&self, osd: &Arc<Osd>, uuid: Uuid) {
         // A handle that was used for an earlier run stays with that one.
-        let _ = self.0.set(Arc::downgrade(osd));
+        let _ = self.0.set((Arc::downgrade(osd), uuid));
     }
 }
 
@@ -71,6 +104,11 @@ impl Osd {
             stat_bytes: space.total,
             stat_bytes_used: space.used,
             osdmap_epoch: self.epoch().0,
+            op_latency_count: self.traffic.ops.load(Ordering::Relaxed),
+            op_latency_nanos: self.traffic.nanos.load(Ordering::Relaxed),
+            handshakes: self.traffic.handshakes.load(Ordering::Relaxed),
+            sessions_opened: self.traffic.opened.load(Ordering::Relaxed),
+            sessions: self.traffic.sessions(),
             ..OsdPerf::default()
         };
         for pg in self.all_pgs() {

@@ -15,37 +15,55 @@ impl Osd {
         if command.fsid != self.view().map().fsid() && !command.fsid.is_nil() {
             return failure(Errno::EINVAL, "wrong cluster");
         }
-        // Commands touch no object: any right on all of the OSD will do.
-        let nothing = Default::default();
-        let allowed = session.peer.caps.is_allow_all()
-            || session.peer.caps.allows_osd(&OsdAccess {
-                pool_name: "",
-                application_metadata: &nothing,
-                nspace: b"",
-                object: b"",
-                read: true,
-                write: false,
-                classes: &[],
-                addr: session.peer.addr.socket.map(|socket| socket.ip()),
-            });
-        if !allowed {
+        if !may(session, false) {
             return failure(Errno::EPERM, "access denied");
         }
         let text = command.cmd.concat();
         let command = serde_json::from_str(&text).unwrap_or_default();
         match argument(&command, "prefix") {
-            Some("get_command_descriptions") => success(DESCRIPTIONS.into()),
-            Some("version") => success(format!("{{\"version\":\"{VERSION}\"}}")),
+            Some("get_command_descriptions") => success(self.descriptions()),
+            Some("version") if self.commands.get().is_none() => {
+                success(format!("{{\"version\":\"{VERSION}\"}}"))
+            }
             // Older tools send the second word as an argument.
             Some("pg") if argument(&command, "cmd") == Some("query") => self.tell_of_pg(&command),
             Some("query") => self.tell_of_pg(&command),
-            Some(_) => failure(Errno::EINVAL, "command not known"),
+            Some(_) => self.tell_daemon(session, &command),
             None => failure(Errno::EINVAL, "invalid json"),
         }
     }
 }
 
 impl Osd {
+    /// Asks whoever runs this OSD. Among those commands are some that change it, so reading is not enough.
+    fn tell_daemon(&self, session: &Session, command: &Value) -> CommandReply {
+        let unknown = || failure(Errno::EINVAL, "command not known");
+        let prefix = argument(command, "prefix").unwrap_or_default();
+        let Some(commands) = self.commands.get().filter(|c| c.knows(prefix)) else { return unknown() };
+        if !may(session, true) {
+            return failure(Errno::EPERM, "access denied");
+        }
+        match commands.run(command) {
+            None => unknown(),
+            Some(Ok(answer)) if argument(command, "format") == Some("json") => success(answer.to_string()),
+            Some(Ok(answer)) => success(format!("{answer:#}\n")),
+            Some(Err((errno, text))) => failure(errno, &text),
+        }
+    }
+
+    fn descriptions(&self) -> String {
+        let mut own: Value = serde_json::from_str(DESCRIPTIONS).unwrap_or_default();
+        let others = self.commands.get().map(|commands| commands.descriptions()).unwrap_or_default();
+        let (Some(own), Some(others)) = (own.as_object_mut(), others.as_object()) else {
+            return DESCRIPTIONS.to_owned();
+        };
+        let known: Vec<Value> = own.values().map(|described| described["sig"].clone()).collect();
+        for described in others.values().filter(|described| !known.contains(&described["sig"])) {
+            own.insert(format!("cmd{:03}", own.len()), described.clone());
+        }
+        serde_json::Value::from(std::mem::take(own)).to_string()
+    }
+
     fn tell_of_pg(&self, command: &Value) -> CommandReply {
         match argument(command, "pgid").map(|pgid| self.query_pg(pgid)) {
             Some(Some(pg)) => success(pg.to_string()),
@@ -53,6 +71,22 @@ impl Osd {
             None => failure(Errno::EINVAL, "no pgid specified"),
         }
     }
+}
+
+/// Whether the peer may read, and `write`, all of this OSD. Commands touch no object.
+fn may(session: &Session, write: bool) -> bool {
+    let caps = &session.peer.caps;
+    caps.is_allow_all()
+        || caps.allows_osd(&OsdAccess {
+            pool_name: "",
+            application_metadata: &Default::default(),
+            nspace: b"",
+            object: b"",
+            read: true,
+            write,
+            classes: &[],
+            addr: session.peer.addr.socket.map(|socket| socket.ip()),
+        })
 }
 
 /// What `ceph` needs to know to parse a command line.
