@@ -2,13 +2,14 @@
 
 use std::{io::Read, sync::Arc};
 
-use sepiola_config::Config;
+use sepiola_config::{Layer, SharedConfig};
 use sepiola_messenger::Shutdown;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
-    admin::{Admin, AdminSocket, PerfSource},
+    admin::{Admin, AdminSocket},
     failure::Failure,
+    logging, metrics,
 };
 
 /// Flags that both daemons have.
@@ -26,23 +27,28 @@ pub struct DaemonArgs {
 /// socket answers, if `config` has one.
 pub async fn until_asked<F, E>(
     args: &DaemonArgs,
-    config: Config,
-    perf: PerfSource,
+    config: &SharedConfig,
+    admin: Arc<Admin>,
     run: impl FnOnce(Shutdown) -> F,
 ) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), E>>,
     Failure: From<E>,
 {
-    let _admin = match config.text("admin_socket") {
+    config.observe(logging::apply);
+    let _admin = match config.read(|config| config.text("admin_socket")) {
         Some(path) => {
             let socket = AdminSocket::bind(std::path::Path::new(&path))
                 .map_err(|e| Failure::new(format!("admin_socket {path}: {e}")))?;
-            let admin = Arc::new(Admin::new(config, perf));
-            Some(AbortOnDrop(tokio::spawn(socket.serve(admin))))
+            Some(AbortOnDrop(tokio::spawn(socket.serve(admin.clone()))))
         }
         None => None,
     };
+    let _metrics = match config.read(|config| config.text("prometheus_addr")) {
+        Some(addr) => Some(AbortOnDrop(start_metrics(&addr, config, admin).await?)),
+        None => None,
+    };
+    let _upkeep = AbortOnDrop(tokio::spawn(logging::upkeep()?));
     let (trigger, shutdown) = Shutdown::new();
     let mut running = std::pin::pin!(run(shutdown));
     tokio::select! {
@@ -51,6 +57,21 @@ where
     }
     trigger.raise();
     Ok(running.await?)
+}
+
+/// Serves `/metrics`. The port that the system chose for 0 is what `config get prometheus_addr` shows then.
+async fn start_metrics(
+    addr: &str,
+    config: &SharedConfig,
+    admin: Arc<Admin>,
+) -> Result<tokio::task::JoinHandle<()>, Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::new(format!("prometheus_addr {addr}: {why}"));
+    let wanted = addr.parse().map_err(|e| failed(&e))?;
+    let listener = metrics::bind(wanted).await.map_err(|e| failed(&e))?;
+    let bound = listener.local_addr()?;
+    config.update(|config| config.set(Layer::Runtime, "prometheus_addr", bound.to_string()));
+    tracing::info!(%bound, "serving /metrics");
+    Ok(tokio::spawn(metrics::serve(listener, admin)))
 }
 
 /// Ends a task with whoever started it.
@@ -74,9 +95,13 @@ pub async fn asked_to_end(with_stdin: bool) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ends at SIGINT or SIGTERM.
+/// Ends at SIGINT, SIGTERM, or when the terminal is closed.
 pub async fn interrupted() -> std::io::Result<()> {
-    asked_to_end(false).await
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::select! {
+        asked = asked_to_end(false) => asked,
+        _ = hangup.recv() => Ok(()),
+    }
 }
 
 /// A parent that dies cannot say so; its end of the pipe closes all the same.

@@ -10,6 +10,7 @@ mod connect;
 mod daemon;
 mod failure;
 mod logging;
+mod metrics;
 mod number;
 mod progress;
 

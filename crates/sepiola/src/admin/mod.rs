@@ -6,6 +6,8 @@
 //! administrator.
 
 mod commands;
+mod options;
+mod perf;
 
 use std::{
     io,
@@ -21,7 +23,7 @@ use tokio::{
     time::timeout,
 };
 
-pub use commands::{Admin, PerfSource};
+pub use commands::{Admin, Daemon};
 
 /// Longer requests are none.
 const MAX_REQUEST: usize = 64 << 10;
@@ -90,15 +92,15 @@ async fn answer(mut stream: UnixStream, admin: &Admin) -> io::Result<()> {
         request.extend_from_slice(&chunk[..n]);
     }
     let end = request.iter().position(|b| matches!(b, 0 | b'\n')).unwrap_or(request.len());
-    let reply = admin.run(&String::from_utf8_lossy(&request[..end]));
+    let reply = admin.answer(&String::from_utf8_lossy(&request[..end]));
     let len = u32::try_from(reply.len()).unwrap_or(u32::MAX);
     stream.write_all(&len.to_be_bytes()).await?;
-    stream.write_all(reply.as_bytes()).await
+    stream.write_all(&reply).await
 }
 
 #[cfg(test)]
 mod tests {
-    use sepiola_config::Config;
+    use sepiola_config::{Config, SharedConfig};
     use sepiola_wire::EntityName;
 
     use super::*;
@@ -108,7 +110,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("osd.0.asok");
         let socket = AdminSocket::bind(&path).unwrap();
-        let admin = Admin::new(Config::new(EntityName::client("x")), PerfSource::Osd(Default::default()));
+        let config = SharedConfig::new(Config::new(EntityName::client("x")));
+        let admin = Admin::new(config, Daemon::Osd(Default::default()));
         let server = tokio::spawn(socket.serve(Arc::new(admin)));
         let mut stream = UnixStream::connect(&path).await.unwrap();
         stream.write_all(b"{\"prefix\": \"version\"}\0").await.unwrap();

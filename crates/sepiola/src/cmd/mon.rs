@@ -1,11 +1,18 @@
 //! `sepiola mon`: one monitor in the foreground.
 
+use std::sync::Arc;
+
 use clap::Args;
 use sepiola_cluster::daemon_options::{make_mon_store, mon_options};
 use sepiola_wire::{EntityName, EntityType};
 
 use crate::{
-    admin::PerfSource, cli::ConnectArgs, connect::ConfigOptions, daemon, failure::CmdResult, logging,
+    admin::{Admin, Daemon},
+    cli::ConnectArgs,
+    connect::ConfigOptions,
+    daemon,
+    failure::CmdResult,
+    logging,
 };
 
 /// Flags of `sepiola mon`.
@@ -34,8 +41,10 @@ pub fn run(args: MonArgs, options: ConfigOptions) -> CmdResult {
     let mut mon = mon_options(&config)?;
     mon.ready_file = args.daemon.ready_file.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let perf = PerfSource::Mon(mon.perf.clone());
-    runtime.block_on(daemon::until_asked(&args.daemon, config, perf, |shutdown| {
+    let config = mon.config.clone();
+    let admin = Arc::new(Admin::new(config.clone(), Daemon::Mon(mon.perf.clone())));
+    mon.commands = Some(admin.clone());
+    runtime.block_on(daemon::until_asked(&args.daemon, &config, admin, |shutdown| {
         sepiola_mon::run(mon, shutdown)
     }))?;
     if args.daemon.exit_with_stdin {

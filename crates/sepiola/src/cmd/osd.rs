@@ -1,11 +1,18 @@
 //! `sepiola osd`: one OSD in the foreground.
 
+use std::sync::Arc;
+
 use clap::Args;
 use sepiola_cluster::daemon_options::osd_options;
 use sepiola_wire::{EntityName, OsdId};
 
 use crate::{
-    admin::PerfSource, cli::ConnectArgs, connect::ConfigOptions, daemon, failure::CmdResult, logging,
+    admin::{Admin, Daemon},
+    cli::ConnectArgs,
+    connect::ConfigOptions,
+    daemon,
+    failure::CmdResult,
+    logging,
 };
 
 /// Flags of `sepiola osd`.
@@ -27,8 +34,10 @@ pub fn run(args: OsdArgs, options: ConfigOptions) -> CmdResult {
     let mut osd = osd_options(&config)?;
     osd.ready_file = args.daemon.ready_file.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let perf = PerfSource::Osd(osd.perf.clone());
-    runtime.block_on(daemon::until_asked(&args.daemon, config, perf, |shutdown| {
+    let config = osd.monitors.config.clone();
+    let admin = Arc::new(Admin::new(config.clone(), Daemon::Osd(osd.perf.clone())));
+    osd.commands = Some(admin.clone());
+    runtime.block_on(daemon::until_asked(&args.daemon, &config, admin, |shutdown| {
         sepiola_osd::run(osd, shutdown)
     }))?;
     Ok(())

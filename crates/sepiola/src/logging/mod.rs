@@ -1,11 +1,25 @@
 //! Logs: where they go, and how much of them. `debug_*` options choose the level of Ceph's subsystems.
 
-use std::sync::{Mutex, OnceLock};
+mod rate_limit;
+mod sink;
+
+use std::{
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
 
 use sepiola_config::Config;
-use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt, reload, util::SubscriberInitExt};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::interval,
+};
+use tracing_subscriber::{
+    EnvFilter, Layer as _, Registry, fmt, layer::SubscriberExt, reload, util::SubscriberInitExt,
+};
 
 use crate::failure::Failure;
+use rate_limit::{Limited, RateLimit};
+use sink::Sink;
 
 /// Which crates a subsystem's level is for.
 const SUBSYSTEMS: [(&str, &[&str]); 7] = [
@@ -19,25 +33,22 @@ const SUBSYSTEMS: [(&str, &[&str]); 7] = [
 ];
 
 static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
+static SINK: OnceLock<Sink> = OnceLock::new();
+static LIMIT: OnceLock<RateLimit> = OnceLock::new();
 
 /// Starts logging to `log_file`, or to standard error. `RUST_LOG` counts more than `debug_*`.
 pub fn start(config: &Config) -> Result<(), Failure> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| filter(config));
-    let (filter, handle) = reload::Layer::new(filter);
-    let registry = tracing_subscriber::registry().with(filter);
-    let lines = fmt::layer().with_target(false).with_ansi(false);
-    match config.text("log_file") {
-        Some(path) => {
-            let file = std::fs::File::options()
-                .create(true)
-                .append(true)
-                .open(&path)
-                .map_err(|e| Failure::new(format!("log_file {path}: {e}")))?;
-            registry.with(lines.with_writer(Mutex::new(file))).init();
-        }
-        None => registry.with(lines.with_writer(std::io::stderr)).init(),
+    let from_env = EnvFilter::try_from_default_env().ok();
+    let changeable = from_env.is_none();
+    let (filter, handle) = reload::Layer::new(from_env.unwrap_or_else(|| filter(config)));
+    let sink = Sink::open(config)?;
+    let sink: &'static Sink = SINK.get_or_init(|| sink);
+    let limit = LIMIT.get_or_init(RateLimit::default);
+    let lines = fmt::layer().with_target(false).with_ansi(false).with_writer(move || sink.lines());
+    tracing_subscriber::registry().with(filter).with(lines.with_filter(Limited(limit))).init();
+    if changeable {
+        let _ = FILTER.set(handle);
     }
-    let _ = FILTER.set(handle);
     let unknown = config.unknown();
     if !unknown.is_empty() {
         tracing::info!("ignored options of ceph.conf: {}", Vec::from_iter(unknown).join(", "));
@@ -45,17 +56,50 @@ pub fn start(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Changes the levels of a running process to what `config` says now.
+/// Changes a running process to what `config` says now.
 pub fn apply(config: &Config) {
     if let Some(handle) = FILTER.get() {
         // Fails only when the process is ending.
         let _ = handle.reload(filter(config));
     }
+    if let Some(sink) = SINK.get() {
+        sink.apply(config);
+    }
+}
+
+/// Opens the log file anew, for whoever has moved it away.
+pub fn reopen() -> std::io::Result<()> {
+    SINK.get().map_or(Ok(()), Sink::reopen)
+}
+
+/// What a daemon's log needs as long as it runs: SIGHUP opens the file anew, and lines that were held back
+/// are counted in the log.
+pub fn upkeep() -> std::io::Result<impl Future<Output = ()>> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut ticks = interval(Duration::from_secs(1));
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = hangup.recv() => {
+                    if let Err(error) = reopen() {
+                        tracing::warn!(%error, "the log file cannot be opened anew");
+                    }
+                }
+                _ = ticks.tick() => {
+                    for (place, lines) in LIMIT.get().map_or(Vec::new(), |l| l.held_back(Instant::now())) {
+                        tracing::warn!(lines, place, "lines of one kind came too often and were held back");
+                    }
+                }
+            }
+        }
+    })
 }
 
 fn filter(config: &Config) -> EnvFilter {
     let directives = SUBSYSTEMS.iter().flat_map(|(option, crates)| {
-        let level = config.text(option).map(|v| level(&v));
+        // Only what somebody chose: the built-in levels are Ceph's, whose messages are others.
+        let chosen = config.said_of(option).last();
+        let level = chosen.map(|(_, value)| level(value));
         crates.iter().filter_map(move |c| Some(format!("{c}={}", level?)))
     });
     let directives: Vec<_> = std::iter::once("info".to_owned()).chain(directives).collect();
