@@ -130,14 +130,14 @@ impl MiniCluster {
     }
 
     /// `sepiola ARGS`.
-    pub fn sepiola(&self, args: &[&str]) -> Output {
+    pub fn sepiola(&self, args: &[impl AsRef<OsStr>]) -> Output {
         let sepiola = Invocation::new(sepiola_binary().expect("the sepiola program"));
         let ended = sepiola.args(args).run(self.dir.path(), Deadline::after(COMMAND_TIME));
         ended.expect("it ends before the deadline")
     }
 
     /// A stock program that needs no cluster.
-    pub fn program(&self, name: &str, args: &[&str]) -> Output {
+    pub fn program(&self, name: &str, args: &[impl AsRef<OsStr>]) -> Output {
         let ended =
             invocation(Tool::Stock, name).args(args).run(self.dir.path(), Deadline::after(COMMAND_TIME));
         ended.expect("it ends before the deadline")

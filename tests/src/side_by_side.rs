@@ -54,7 +54,14 @@ impl<'a> SideBySide<'a> {
         let has_own = args.iter().any(|arg| arg.as_ref().to_string_lossy().contains(OWN));
         let run = |tool, own: &str| {
             let args: Vec<OsString> = args.iter().map(|arg| replaced(arg.as_ref(), own)).collect();
-            let output = self.cluster.run(tool, self.program, &args);
+            let output = match (self.program, tool) {
+                // Needs no cluster, and is called otherwise.
+                ("ceph-authtool", Tool::Stock) => self.cluster.program("ceph-authtool", &args),
+                ("ceph-authtool", Tool::Sepiola) => {
+                    self.cluster.sepiola(&[vec!["authtool".into()], args].concat())
+                }
+                _ => self.cluster.run(tool, self.program, &args),
+            };
             Outcome::of(output, tool, has_own.then_some(own))
         };
         let (stock, ours) = (run(Tool::Stock, "stock"), run(Tool::Sepiola, "ours"));
@@ -145,7 +152,8 @@ impl Outcome {
                 .join("\n")
                 .trim_end()
                 .to_owned(),
-            shows_usage: errors.contains("usage: rados"),
+            shows_usage: errors.contains("usage: rados")
+                || text(&output.stdout).starts_with("usage: ceph-authtool"),
         }
     }
 }

@@ -1,16 +1,21 @@
 //! `sepiola authtool`: make and change keyrings, with the flags of `ceph-authtool`.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use clap::Args;
-use sepiola_cephx::{Keyring, KeyringEntry};
+use sepiola_cephx::{Keyring, KeyringEntry, KeyringError};
+use sepiola_config::ConfFile;
 use sepiola_crypto::{CryptoKey, KeyType};
-use sepiola_wire::{EntityName, UTime};
+use sepiola_wire::{EntityName, Errno, UTime};
 
 use crate::failure::{CmdResult, Failure};
 
+/// Services that a file of capabilities is read for.
+const SERVICES: [&str; 4] = ["mon", "osd", "mds", "mgr"];
+
 /// Flags of `ceph-authtool`.
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
 pub struct AuthtoolArgs {
     /// The keyring file.
     pub file: Option<PathBuf>,
@@ -20,7 +25,7 @@ pub struct AuthtoolArgs {
     /// Make a new keyring, over an old one of the same name.
     #[arg(short = 'C', long)]
     pub create_keyring: bool,
-    /// Make a new key for the entity.
+    /// Make a new key for the entity, which loses its capabilities unless they are given as well.
     #[arg(short = 'g', long)]
     pub gen_key: bool,
     /// Print a new key and do nothing else.
@@ -30,66 +35,147 @@ pub struct AuthtoolArgs {
     #[arg(short = 't', long = "key-type", default_value = "aes")]
     pub key_type: KeyType,
     /// Give the entity this key.
-    #[arg(short = 'a', long, value_name = "BASE64", value_parser = CryptoKey::from_base64)]
-    pub add_key: Option<CryptoKey>,
-    /// Give the entity these capabilities for a service.
+    #[arg(short = 'a', long, value_name = "BASE64")]
+    pub add_key: Option<String>,
+    /// Give the entity these capabilities for a service, and no others; may be given several times.
     #[arg(long = "cap", num_args = 2, value_names = ["SERVICE", "CAPS"])]
-    pub caps: Vec<String>,
+    pub cap: Vec<String>,
+    /// Give the entity the capabilities of a file with lines such as `osd = "allow rw"` below `[global]`.
+    #[arg(long, value_name = "FILE")]
+    pub caps: Option<PathBuf>,
     /// Merge another keyring into this one.
     #[arg(long, value_name = "FILE")]
     pub import_keyring: Option<PathBuf>,
+    /// Who may read the file, in octal; 0600 if not given.
+    #[arg(long, value_parser = parse_mode)]
+    pub mode: Option<u32>,
     /// Print the entity's key.
     #[arg(short = 'p', long)]
     pub print_key: bool,
     /// Print the keyring.
     #[arg(short = 'l', long)]
     pub list: bool,
+    /// Show the version.
+    #[arg(short = 'v', long)]
+    pub version: bool,
+}
+
+fn parse_mode(text: &str) -> Result<u32, String> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+    mode.ok_or_else(|| format!("`{text}` is no mode: expected e.g. 0644"))
+}
+
+impl AuthtoolArgs {
+    /// Whether there is anything to do.
+    fn does_something(&self) -> bool {
+        let changes = self.create_keyring || self.gen_key || self.add_key.is_some() || !self.cap.is_empty();
+        changes || self.caps.is_some() || self.import_keyring.is_some() || self.print_key || self.list
+    }
+
+    fn added_key(&self) -> Result<Option<CryptoKey>, Failure> {
+        // The text may be a key but for a letter: it is not repeated.
+        let parsed = self.add_key.as_deref().map(CryptoKey::from_base64).transpose();
+        parsed.map_err(|e| Failure::new(format!("can't decode key: {e}")))
+    }
+
+    /// The capabilities that the entity shall have, if the command line says so.
+    fn wanted_caps(&self) -> Result<Option<BTreeMap<String, String>>, Failure> {
+        if let Some(file) = &self.caps {
+            return read_caps(file).map(Some);
+        }
+        let caps = self.cap.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+        Ok((!self.cap.is_empty()).then(|| caps.collect()))
+    }
+}
+
+fn read_caps(file: &std::path::Path) -> Result<BTreeMap<String, String>, Failure> {
+    let conf = ConfFile::load(file)
+        .map_err(|e| Failure::new(format!("could not parse caps file {}: {e}", file.display())))?;
+    let global = conf.section("global").cloned().unwrap_or_default();
+    Ok(global.into_iter().filter(|(service, _)| SERVICES.contains(&service.as_str())).collect())
 }
 
 /// Runs the tool.
 pub fn run(args: AuthtoolArgs) -> CmdResult {
+    if args.version {
+        println!("{}", crate::cli::version());
+        return Ok(());
+    }
     let new_key = || CryptoKey::generate(args.key_type, UTime::now(), &mut rand::rng());
     if args.gen_print_key {
         println!("{}", *new_key().to_base64());
         return Ok(());
     }
-    let file = args.file.as_deref().ok_or_else(|| Failure::new("which keyring? give its file name"))?;
-    let name: EntityName = args.name.parse().map_err(|e| Failure::new(format!("--name: {e}")))?;
+    let usage = |why: &str| Failure::new(why).hint("see `sepiola authtool --help`");
+    let file = args.file.as_deref().ok_or_else(|| usage("ceph-authtool: must specify filename"))?;
+    if !args.does_something() {
+        return Err(usage("no command specified"));
+    }
+    if args.gen_key && args.add_key.is_some() {
+        return Err(usage("can't both gen-key and add-key"));
+    }
+    let name = &args.name;
+    let name: EntityName = name.parse().map_err(|_| {
+        Failure::new(format!(
+            "error parsing '{name}': expected string of the form TYPE.ID, valid types are: auth, mon, osd, mds, mgr, client"
+        ))
+    })?;
+    let added = args.added_key()?;
     let mut keyring = if args.create_keyring {
         println!("creating {}", file.display());
         Keyring::new()
     } else {
-        Keyring::load(file)?
+        load(file)?
     };
     let mut changed = args.create_keyring;
     if let Some(other) = &args.import_keyring {
-        for (name, entry) in Keyring::load(other)?.iter() {
+        let imported = load(other)?;
+        println!("importing contents of {} into {}", other.display(), file.display());
+        for (name, entry) in imported.iter() {
             keyring.insert(name.clone(), entry.clone());
         }
         changed = true;
     }
-    let key = args.add_key.or_else(|| args.gen_key.then(new_key));
-    if key.is_some() || !args.caps.is_empty() {
-        let old = keyring.get(&name);
-        let key = key.or_else(|| old.and_then(|e| e.key.clone())).ok_or_else(|| {
-            Failure::new(format!("entity {name} has no key in {}: add --gen-key", file.display()))
-        })?;
-        let mut caps: BTreeMap<String, String> = old.map(|e| e.caps.clone()).unwrap_or_default();
-        caps.extend(args.caps.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())));
-        keyring.insert(name.clone(), KeyringEntry::new(key, caps));
+    if let Some(key) = added.or_else(|| args.gen_key.then(new_key)) {
+        keyring.insert(name.clone(), KeyringEntry::new(key, BTreeMap::new()));
+        changed = true;
+    }
+    if let Some(caps) = args.wanted_caps()? {
+        if keyring.get(&name).is_none() {
+            return Err(Failure::new(format!(
+                "can't find existing key for {name} and neither gen-key nor add-key specified"
+            )));
+        }
+        keyring.entry(name.clone()).caps = caps;
         changed = true;
     }
     if args.print_key {
-        let key = keyring.get(&name).and_then(|e| e.key.as_ref());
-        let key =
-            key.ok_or_else(|| Failure::new(format!("entity {name} not found in {}", file.display())))?;
+        let key = keyring.get(&name).and_then(|entry| entry.key.as_ref());
+        let key = key.ok_or_else(|| Failure::new(format!("entity {name} not found")))?;
         println!("{}", *key.to_base64());
     }
     if args.list {
         print!("{}", *keyring.to_text());
     }
     if changed {
-        keyring.save(file)?;
+        keyring
+            .save(file)
+            .map_err(|e| Failure::new(format!("could not write {}", file.display())).hint(e))?;
+        if let Some(mode) = args.mode {
+            fs::set_permissions(file, fs::Permissions::from_mode(mode))?;
+        }
     }
     Ok(())
+}
+
+fn load(file: &std::path::Path) -> Result<Keyring, Failure> {
+    Keyring::load(file).map_err(|error| match error {
+        KeyringError::Io { source, .. } => {
+            let errno = Errno::new(source.raw_os_error().unwrap_or(Errno::EIO.code()));
+            let file = file.display();
+            Failure::new(format!("can't open {file}: can't open {file}: {errno}"))
+                .hint("--create-keyring makes a new one")
+        }
+        other => Failure::new(format!("error reading file {}", file.display())).hint(other),
+    })
 }

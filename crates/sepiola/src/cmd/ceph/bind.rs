@@ -32,7 +32,8 @@ pub fn bind(words: &[String], descriptions: &[Description]) -> Result<Map<String
             Err(Mismatch::Argument(why)) => {
                 let literals = description.prefix().split(' ').count();
                 if complaint.as_ref().is_none_or(|(most, _)| literals > *most) {
-                    complaint = Some((literals, format!("{why}\nusage: {}", description.usage())));
+                    let usage = format!("{} :  {}", description.usage(), description.help);
+                    complaint = Some((literals, format!("Invalid command: {why}\n{usage}\n{INVALID}")));
                 }
             }
         }
@@ -43,12 +44,58 @@ pub fn bind(words: &[String], descriptions: &[Description]) -> Result<Map<String
     if let Some((_, why)) = complaint {
         return Err(Failure::errno(Errno::EINVAL, why));
     }
-    let most = near.iter().map(|(n, _)| *n).max().unwrap_or(0);
-    let mut message = format!("no valid command found: {}", words.join(" "));
-    for (_, description) in near.iter().filter(|(n, _)| *n == most && most > 0).take(10) {
-        message.push_str(&format!("\n  {:<60} {}", description.usage(), description.help));
+    let wanted = words.join(" ");
+    near.sort_by_key(|(matched, description)| {
+        let prefix = description.prefix();
+        // As many words of it as were given.
+        let end = prefix.match_indices(' ').nth(words.len() - 1).map_or(prefix.len(), |(at, _)| at);
+        (std::cmp::Reverse(*matched), distance(&prefix[..end], &wanted), prefix)
+    });
+    near.truncate(NEAREST);
+    let mut message = format!("no valid command found; {} closest matches:\n", near.len());
+    for (_, description) in near {
+        message.push_str(&format!("{}\n", description.usage()));
     }
-    Err(Failure::errno(Errno::EINVAL, message))
+    Err(Failure::errno(Errno::EINVAL, message + INVALID))
+}
+
+/// How many commands are shown to who has asked for none that exists.
+const NEAREST: usize = 10;
+const INVALID: &str = "Error EINVAL: invalid command";
+
+/// How many letters have to be put in, taken out or changed to make one text of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, to) in b.iter().enumerate() {
+            let change = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Prints the commands whose words begin with `prefix`, with one line of help for each.
+pub fn help(prefix: &str, descriptions: &[Description]) -> Result<(), Failure> {
+    let mut found: Vec<_> = descriptions.iter().filter(|d| d.prefix().starts_with(prefix)).collect();
+    if found.is_empty() {
+        let words: Vec<String> = prefix.split(' ').map(str::to_owned).collect();
+        return bind(&words, descriptions).map(drop);
+    }
+    found.sort_by_key(|description| description.prefix());
+    let width = 40;
+    for description in found {
+        let usage = description.usage();
+        if usage.len() < width {
+            println!("{usage:<width$}{}", description.help);
+        } else {
+            println!("{usage}\n{:width$}{}", "", description.help);
+        }
+    }
+    Ok(())
 }
 
 /// `--some-name value`, `--some-name=value` and `--a-switch` apart from the words in order.
@@ -209,6 +256,16 @@ mod tests {
             bound(&["osd", "pool", "create", "p", "--pg-num=4"]).unwrap(),
             serde_json::json!({"prefix": "osd pool create", "pool": "p", "pg_num": 4})
         );
+    }
+
+    #[test]
+    fn who_mistypes_is_shown_what_is_near() {
+        for (line, near) in [(&["osd", "pol", "rm"][..], "osd pool rm"), (&["auht", "caps"], "auth caps")] {
+            let failure = format!("{:?}", bound(line).unwrap_err());
+            let first = failure.split("\\n").nth(1).unwrap();
+            assert!(first.starts_with(near), "{line:?}: {failure}");
+        }
+        assert_eq!((distance("", "ab"), distance("tree", "tre"), distance("pool", "loop")), (2, 1, 2));
     }
 
     #[test]

@@ -46,6 +46,20 @@ impl Argument {
         !matches!(&self.req, Some(Value::String(s)) if s == "false") && self.req != Some(Value::Bool(false))
     }
 
+    /// How it stands in a usage line: in brackets if it can be left out.
+    fn usage(&self) -> String {
+        let name = &self.name;
+        let shown = match (self.kind.as_str(), &self.strings) {
+            (_, Some(strings)) => strings.clone(),
+            ("CephBool", None) => format!("--{}", name.replace('_', "-")),
+            ("CephInt", None) => format!("<{name}:int>"),
+            ("CephFloat", None) => format!("<{name}:float>"),
+            _ => format!("<{name}>"),
+        };
+        let shown = if self.repeats() { format!("{shown}...") } else { shown };
+        if self.required() { shown } else { format!("[{shown}]") }
+    }
+
     /// Whether it takes all words that are left.
     pub fn repeats(&self) -> bool {
         matches!(&self.n, Some(Value::String(s)) if s == "N")
@@ -87,14 +101,7 @@ impl Description {
     pub fn usage(&self) -> String {
         let parts = self.signature.iter().map(|p| match p {
             Part::Word(word) => word.clone(),
-            Part::Argument(a) => {
-                let shown = match &a.strings {
-                    Some(strings) => strings.clone(),
-                    None => format!("<{}>", a.name),
-                };
-                let shown = if a.repeats() { format!("{shown}...") } else { shown };
-                if a.required() { shown } else { format!("[{shown}]") }
-            }
+            Part::Argument(a) => a.usage(),
         });
         parts.collect::<Vec<_>>().join(" ")
     }

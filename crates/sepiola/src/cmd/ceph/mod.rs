@@ -1,13 +1,17 @@
-//! `sepiola ceph`: monitor commands as `ceph` spells them. The monitor describes its commands; the command
-//! line is bound to a description here and sent as JSON, so that every command of every monitor works.
+//! `sepiola ceph`: commands of monitors, OSDs and admin sockets as `ceph` spells them. Whoever is asked describes
+//! the commands it has; the command line is bound to a description here and sent as JSON, so that every command
+//! of every monitor works.
 
 mod bind;
+mod daemon;
 mod describe;
+mod options;
 
 use std::io::Write;
 
 use clap::Args;
-use serde_json::Value;
+use sepiola_client::{CommandOutput, Error, OsdId, PgId, Rados};
+use serde_json::{Map, Value, json};
 
 use crate::{
     cli::{ConnectArgs, Format},
@@ -15,8 +19,17 @@ use crate::{
     failure::{CmdResult, Failure},
 };
 
+const DESCRIBE: &str = r#"{"prefix": "get_command_descriptions"}"#;
+
+const COMMANDS: &str = "\
+COMMAND is one of a monitor (`sepiola ceph help` lists them, `help osd pool` those that begin so), or
+  tell osd.N|PG|mon.X COMMAND   asks one daemon
+  daemon NAME|PATH COMMAND      asks a daemon on this machine through its admin socket
+  ping mon.X                    how one monitor is";
+
 /// Flags of `ceph`.
 #[derive(Debug, Args)]
+#[command(after_help = COMMANDS, disable_version_flag = true)]
 pub struct CephArgs {
     #[command(flatten)]
     pub connect: ConnectArgs,
@@ -26,117 +39,179 @@ pub struct CephArgs {
     /// The form of output; the monitor's own if not given.
     #[arg(short = 'f', long, value_enum)]
     pub format: Option<Format>,
-    /// Send this file with the command.
+    /// Send this file with the command; - is standard input.
     #[arg(short = 'i', long = "in-file", value_name = "FILE")]
     pub input: Option<std::path::PathBuf>,
-    /// Write the answer to this file.
+    /// Write the answer to this file; - is standard output.
     #[arg(short = 'o', long = "out-file", value_name = "FILE")]
     pub output: Option<std::path::PathBuf>,
+    /// How long to try to reach a monitor.
+    #[arg(long, value_name = "SECONDS")]
+    pub connect_timeout: Option<u64>,
+    /// Ask the daemon behind this admin socket.
+    #[arg(long, value_name = "PATH")]
+    pub admin_daemon: Option<std::path::PathBuf>,
+    /// Show the version.
+    #[arg(short = 'v', long)]
+    pub version: bool,
+    /// Help was asked for behind a command.
+    #[arg(skip)]
+    pub help_wanted: bool,
     /// A command, e.g. osd tree.
     #[arg(value_name = "COMMAND", allow_hyphen_values = true, trailing_var_arg = true)]
     pub command: Vec<String>,
 }
 
+/// Who is asked.
+enum Target {
+    Monitors,
+    Osd(OsdId),
+    Pg(PgId),
+}
+
 /// Sends one command and prints the answer.
-pub fn run(mut args: CephArgs, options: ConfigOptions) -> CmdResult {
-    take_options(&mut args)?;
-    let words = if args.status { vec!["status".to_owned()] } else { args.command.clone() };
-    if words.is_empty() {
-        return Err(invalid("no command: try `sepiola ceph status` or `-s`".to_owned()));
+pub fn run(mut args: CephArgs, mut options: ConfigOptions) -> CmdResult {
+    options::take(&mut args)?;
+    if args.version {
+        println!("{}", crate::cli::version());
+        return Ok(());
     }
-    let input = args.input.as_ref().map(std::fs::read).transpose()?.unwrap_or_default();
-    let format = args.format;
+    let mut words = std::mem::take(&mut args.command);
+    if let Some(socket) = &args.admin_daemon {
+        return daemon::ask(socket, &words, &args);
+    }
+    if args.status {
+        words = vec!["status".to_owned()];
+    }
+    match words.first().map(String::as_str) {
+        None if args.help_wanted => words = vec!["help".to_owned()],
+        None => return Err(invalid("no command: try `sepiola ceph status` or `sepiola ceph help`")),
+        Some("daemon") => {
+            let [_, target, command @ ..] = &words[..] else {
+                return Err(invalid("daemon requires at least 3 arguments"));
+            };
+            if command.is_empty() {
+                return Err(invalid("daemon requires at least 3 arguments"));
+            }
+            return daemon::ask(&daemon::find(target, &args, &options)?, command, &args);
+        }
+        Some(_) => {}
+    }
+    let input = match &args.input {
+        None => Vec::new(),
+        Some(file) if file.as_os_str() == "-" => {
+            let mut input = Vec::new();
+            std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut input)?;
+            input
+        }
+        Some(file) => {
+            let failed =
+                |e: std::io::Error| Failure::new(format!("Can't open input file {}: {e}", file.display()));
+            std::fs::read(file).map_err(failed)?
+        }
+    };
+    if let Some(seconds) = args.connect_timeout {
+        options.set_command_line("client_mount_timeout", seconds.to_string());
+    }
     runtime()?.block_on(async {
         let rados = args.connect.connect(&options).await?;
-        let descriptions = rados.mon_command(r#"{"prefix": "get_command_descriptions"}"#, "").await?;
-        let descriptions = describe::parse(&descriptions.output)?;
-        let mut command = bind::bind(&words, &descriptions)?;
-        if let Some(format) = format {
-            let name = match format {
-                Format::Plain => "plain",
-                Format::Json => "json",
-                Format::JsonPretty => "json-pretty",
-            };
-            command.insert("format".to_owned(), name.into());
+        if let ["ping", monitor] = words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            let name = monitor.strip_prefix("mon.").ok_or_else(|| invalid("ping mon.NAME"))?;
+            return print(&args, rados.ping_monitor(name).await?.as_bytes());
         }
-        let command = Value::from(command).to_string();
-        let (errno, status, output) = match rados.mon_command(command, input).await {
-            Ok(done) => (None, done.status, done.output),
-            Err(sepiola_client::Error::Command { errno, status, output }) => (Some(errno), status, output),
-            Err(other) => return Err(other.into()),
-        };
-        print(&args, format, &output)?;
-        match errno {
-            Some(errno) if status.is_empty() => {
-                Err(Failure::errno(errno, format!("Error {errno:?}: {errno}")))
-            }
-            Some(errno) => Err(Failure::errno(errno, format!("Error {errno:?}: {}", status.trim_end()))),
-            None if status.is_empty() => Ok(()),
-            None => {
-                eprintln!("{}", status.trim_end());
-                Ok(())
-            }
+        let target = take_target(&mut words)?;
+        let help = args.help_wanted || words.first().is_some_and(|word| word == "help");
+        let described = send(&rados, &target, DESCRIBE.to_owned(), Vec::new()).await?;
+        let descriptions = describe::parse(&described.output)?;
+        if help {
+            let prefix: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "help").collect();
+            return bind::help(&prefix.join(" "), &descriptions);
         }
+        let command = with_format(bind::bind(&words, &descriptions)?, args.format);
+        answer(&args, send(&rados, &target, command, input).await)
     })
 }
 
-fn print(args: &CephArgs, format: Option<Format>, output: &[u8]) -> CmdResult {
-    if let Some(file) = &args.output {
+/// Takes `tell TARGET` off the front.
+fn take_target(words: &mut Vec<String>) -> Result<Target, Failure> {
+    if words.first().is_none_or(|word| word != "tell") {
+        return Ok(Target::Monitors);
+    }
+    if words.len() < 3 {
+        return Err(invalid("tell requires a target and a command: tell osd.N|PG|mon.X COMMAND"));
+    }
+    let name = &words[1];
+    let target = match name.split_once('.') {
+        // There is one monitor, and any of them answers for all.
+        Some(("mon", _)) => Some(Target::Monitors),
+        Some(("osd", id)) => id.parse().ok().map(|id| Target::Osd(OsdId(id))),
+        _ => name.parse().ok().map(Target::Pg),
+    };
+    let target = target.ok_or_else(|| invalid(format!("tell: `{name}` is none of osd.N, PG, mon.X")))?;
+    words.drain(..2);
+    Ok(target)
+}
+
+async fn send(
+    rados: &Rados,
+    target: &Target,
+    command: String,
+    input: Vec<u8>,
+) -> Result<CommandOutput, Error> {
+    match *target {
+        Target::Monitors => rados.mon_command(command, input).await,
+        Target::Osd(osd) => rados.osd_command(osd, command, input).await,
+        Target::Pg(pg) => rados.pg_command(pg, command, input).await,
+    }
+}
+
+/// The text of a command, with the format that was asked for.
+fn with_format(mut command: Map<String, Value>, format: Option<Format>) -> String {
+    let name = match format {
+        None => None,
+        Some(Format::Plain) => Some("plain"),
+        Some(Format::Json) => Some("json"),
+        Some(Format::JsonPretty) => Some("json-pretty"),
+    };
+    if let Some(name) = name {
+        command.insert("format".to_owned(), name.into());
+    }
+    json!(command).to_string()
+}
+
+/// Prints what came back: output to where it belongs, the status to standard error.
+fn answer(args: &CephArgs, reply: Result<CommandOutput, Error>) -> CmdResult {
+    let (errno, status, output) = match reply {
+        Ok(done) => (None, done.status, done.output),
+        Err(Error::Command { errno, status, output }) => (Some(errno), status, output),
+        Err(other) => return Err(other.into()),
+    };
+    print(args, &output)?;
+    let status = status.trim_end();
+    match errno {
+        Some(errno) if status.is_empty() => Err(Failure::errno(errno, format!("Error {errno:?}: {errno}"))),
+        Some(errno) => Err(Failure::errno(errno, format!("Error {errno:?}: {status}"))),
+        None => {
+            if !status.is_empty() {
+                eprintln!("{status}");
+            }
+            Ok(())
+        }
+    }
+}
+
+fn print(args: &CephArgs, output: &[u8]) -> CmdResult {
+    if let Some(file) = args.output.as_ref().filter(|file| file.as_os_str() != "-") {
         return Ok(std::fs::write(file, output)?);
     }
     let mut out = std::io::stdout().lock();
     out.write_all(output)?;
-    if format.is_some_and(Format::is_json) && !output.ends_with(b"\n") {
+    if args.format.is_some_and(Format::is_json) && !output.ends_with(b"\n") {
         out.write_all(b"\n")?;
     }
     Ok(())
 }
 
-type Take = fn(&mut CephArgs, &str) -> CmdResult;
-
-/// Options behind the first word of the command. clap stops there, so that options of commands
-/// (`--yes-i-really-mean-it`) reach the monitor; the stock tool takes its own ones anywhere.
-fn take_options(args: &mut CephArgs) -> CmdResult {
-    let mut words = std::mem::take(&mut args.command).into_iter();
-    while let Some(word) = words.next() {
-        if word == "--" {
-            args.command.extend(words);
-            break;
-        }
-        let (name, value) = match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
-            _ => (word.as_str(), None),
-        };
-        let take: Take = match name {
-            "-f" | "--format" => |args, value| {
-                let format = <Format as clap::ValueEnum>::from_str(value, true);
-                args.format = Some(format.map_err(|_| invalid(format!("unknown format `{value}`")))?);
-                Ok(())
-            },
-            "-i" | "--in-file" => |args, value| set(&mut args.input, value),
-            "-o" | "--out-file" => |args, value| set(&mut args.output, value),
-            "-c" | "--conf" => |args, value| set(&mut args.connect.conf, value),
-            "-k" | "--keyring" => |args, value| set(&mut args.connect.keyring, value),
-            "-n" | "--name" => |args, value| set(&mut args.connect.name, value),
-            "--id" | "--user" => |args, value| set(&mut args.connect.id, value),
-            "-m" => |args, value| set(&mut args.connect.mon, value),
-            _ => {
-                args.command.push(word);
-                continue;
-            }
-        };
-        let value =
-            value.or_else(|| words.next()).ok_or_else(|| invalid(format!("{word}: needs a value")))?;
-        take(args, &value)?;
-    }
-    Ok(())
-}
-
-fn set<T: for<'a> From<&'a str>>(slot: &mut Option<T>, value: &str) -> CmdResult {
-    *slot = Some(value.into());
-    Ok(())
-}
-
-fn invalid(message: String) -> Failure {
+fn invalid(message: impl Into<String>) -> Failure {
     Failure::errno(sepiola_wire::Errno::EINVAL, message)
 }
