@@ -83,8 +83,7 @@ fn change(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     // What stands behind the slash of a range is its prefix, and lies where others have their nonce.
     let widest = if addr.socket.is_some_and(|socket| socket.is_ipv6()) { 128 } else { 32 };
     if range && addr.nonce > widest {
-        return Reply::error(Errno::EINVAL, format!("Too many bits in range for that protocol! {addr}"))
-            .into();
+        return Reply::error(Errno::EINVAL, format!("{addr} has a prefix that is too long")).into();
     }
     let addr = EntityAddr { kind: if range { AddrType::Cidr } else { AddrType::Any }, ..addr };
     let map = cx.state.osdmap();

@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd new",
         args: &[req("uuid", Kind::Uuid), opt("id", Kind::Osd)],
-        help: "Create a new OSD. If supplied, the `id` to be replaced needs to exist and have been previously destroyed. Reads secrets from JSON file via `-i <file>`",
+        help: "announce an OSD by its store's UUID; its key may be in a JSON file, -i <file>",
         module: "osd",
         perm: "rw",
         run: Run::Write(new),
@@ -33,7 +33,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd create",
         args: &[opt("uuid", Kind::Uuid), opt("id", Kind::Osd)],
-        help: "create new osd (with optional UUID and ID)",
+        help: "announce an OSD",
         module: "osd",
         perm: "rw",
         run: Run::Write(new),
@@ -41,7 +41,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd rm",
         args: &[many("ids", Kind::Text)],
-        help: "remove osd(s) <id> [<id>...], or use <any|all> to remove all osds",
+        help: "forget OSDs that are down",
         module: "osd",
         perm: "rw",
         run: Run::Write(rm),
@@ -49,7 +49,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd purge",
         args: &[ID, opt("force", Kind::Switch), CONFIRM],
-        help: "purge all osd data from the monitors including the OSD id and CRUSH position",
+        help: "forget an OSD that is down, its place in CRUSH and its key",
         module: "osd",
         perm: "rw",
         run: Run::Write(purge),
@@ -57,7 +57,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd primary-affinity",
         args: &[ID, req("weight", Kind::Float(0.0, 1.0))],
-        help: "adjust osd primary-affinity from 0.0 <= <weight> <= 1.0",
+        help: "how often an OSD is made primary, 0.0 to 1.0",
         module: "osd",
         perm: "rw",
         run: Run::Write(primary_affinity),
@@ -65,7 +65,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd set-full-ratio",
         args: RATIO,
-        help: "set usage ratio at which OSDs are marked full",
+        help: "how full an OSD may be before writes stop",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| ratio(cx, args, "full", |inc, ratio| inc.new_full_ratio = ratio)),
@@ -73,7 +73,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd set-backfillfull-ratio",
         args: RATIO,
-        help: "set usage ratio at which OSDs are marked too full to backfill",
+        help: "how full an OSD may be before it takes no more data of others",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| {
@@ -83,7 +83,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd set-nearfull-ratio",
         args: RATIO,
-        help: "set usage ratio at which OSDs are marked near-full",
+        help: "how full an OSD may be before it is warned of",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| {
@@ -93,7 +93,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd set-require-min-compat-client",
         args: &[req("version", Kind::Text), CONFIRM],
-        help: "set the minimum client version we will maintain compatibility with",
+        help: "the oldest release of clients that may connect",
         module: "osd",
         perm: "rw",
         run: Run::Write(require_min_compat_client),
@@ -101,7 +101,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd get-require-min-compat-client",
         args: &[],
-        help: "get the minimum client version we will maintain compatibility with",
+        help: "show the oldest release of clients that may connect",
         module: "osd",
         perm: "r",
         run: Run::Read(|cx, _| Reply::output(format!("{}\n", cx.state.osdmap().require_min_compat_client()))),
@@ -109,7 +109,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd set-group",
         args: GROUP,
-        help: "set <flags> for batch osds or crush nodes, <flags> must be a comma-separated subset of {noup,nodown,noin,noout}",
+        help: "give flags to single OSDs: noup,nodown,noin,noout",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| group(cx, args, true)),
@@ -117,7 +117,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd unset-group",
         args: GROUP,
-        help: "unset <flags> for batch osds or crush nodes, <flags> must be a comma-separated subset of {noup,nodown,noin,noout}",
+        help: "take flags from single OSDs: noup,nodown,noin,noout",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| group(cx, args, false)),

@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd find",
         args: &[req("id", Kind::Osd)],
-        help: "find osd <id> in the CRUSH map and show its location",
+        help: "where an OSD is, and its place in CRUSH",
         module: "osd",
         perm: "r",
         run: Run::Read(find),
@@ -33,7 +33,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd info",
         args: &[opt("id", Kind::Osd)],
-        help: "print osd's {id} information (instead of all osds from map)",
+        help: "what the map has about OSDs",
         module: "osd",
         perm: "r",
         run: Run::Read(info),

@@ -18,7 +18,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd ok-to-stop",
         args: &[many("ids", Kind::Text), opt("max", Kind::Int(0))],
-        help: "check whether osd(s) can be safely stopped without reducing immediate data availability",
+        help: "whether all data stays available when these OSDs stop",
         module: "osd",
         perm: "r",
         run: Run::Read(ok_to_stop),
@@ -26,7 +26,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd safe-to-destroy",
         args: &[many("ids", Kind::Text)],
-        help: "check whether osd(s) can be safely destroyed without reducing data durability",
+        help: "whether these OSDs hold nothing that is needed",
         module: "osd",
         perm: "r",
         run: Run::Read(safe_to_destroy),
@@ -34,7 +34,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd utilization",
         args: &[],
-        help: "get basic pg distribution stats",
+        help: "how evenly pgs are spread",
         module: "osd",
         perm: "r",
         run: Run::Read(utilization),
@@ -42,7 +42,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd perf",
         args: &[],
-        help: "print dump of OSD perf summary stats",
+        help: "latencies of OSDs",
         module: "osd",
         perm: "r",
         run: Run::Read(perf),
@@ -50,7 +50,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd blocked-by",
         args: &[],
-        help: "print histogram of which OSDs are blocking their peers",
+        help: "which OSDs others wait for",
         module: "osd",
         perm: "r",
         run: Run::Read(blocked_by),

@@ -64,7 +64,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg dump",
         args: &[any("dumpcontents", Kind::Choice("all|summary|sum|delta|pools|osds|pgs|pgs_brief"))],
-        help: "show human-readable versions of pg map (only 'all' valid with plain)",
+        help: "all that is known of pgs, or a part of it",
         module: "pg",
         perm: "r",
         run: Run::Read(dump),
@@ -72,7 +72,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg dump_json",
         args: &[any("dumpcontents", Kind::Choice("all|summary|sum|pools|osds|pgs"))],
-        help: "show human-readable version of pg map in json only",
+        help: "all that is known of pgs, as JSON",
         module: "pg",
         perm: "r",
         run: Run::Read(|cx, _| as_json(cx, &whole(cx)).with_status("dumped all")),
@@ -80,7 +80,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg dump_pools_json",
         args: &[],
-        help: "show pg pools info in json only",
+        help: "sums by pool, as JSON",
         module: "pg",
         perm: "r",
         run: Run::Read(|cx, _| as_json(cx, &part(cx, "pools")).with_status("dumped pools")),
@@ -91,7 +91,7 @@ pub(super) const COMMANDS: &[Command] = &[
             any("stuckops", Kind::Choice("inactive|unclean|stale|undersized|degraded")),
             opt("threshold", Kind::Int(0)),
         ],
-        help: "show information about stuck pgs",
+        help: "pgs that stay as they should not",
         module: "pg",
         perm: "r",
         run: Run::Read(stuck),

@@ -47,7 +47,7 @@ fn ls(cx: &Context<'_>, args: &Args) -> Reply {
     let detail = args.text("detail").is_some();
     if !cx.plain() {
         let one = |(id, pool): (PoolId, &Pool)| {
-            if detail { pool_json(map, id, pool) } else { name(map, id).into() }
+            if detail { listed(pool_json(map, id, pool)) } else { name(map, id).into() }
         };
         return cx.json(&Value::Array(map.pools().map(one).collect()), false);
     }
@@ -55,6 +55,16 @@ fn ls(cx: &Context<'_>, args: &Args) -> Reply {
         return Reply::output(pool_lines(map) + "\n");
     }
     Reply::output(map.pools().map(|(id, _)| format!("{}\n", name(map, id))).collect::<String>())
+}
+
+/// A pool as lists have it: they call its number otherwise than dumps do.
+fn listed(pool: Value) -> Value {
+    let Value::Object(fields) = pool else { return pool };
+    let renamed = fields.into_iter().map(|(key, value)| match key.as_str() {
+        "pool" => ("pool_id".to_owned(), value),
+        _ => (key, value),
+    });
+    Value::Object(renamed.collect())
 }
 
 /// One line a pool, as dumps and detailed lists have it.

@@ -95,7 +95,7 @@ fn value(map: &OsdMap, pool: &Pool, name: &str) -> Option<Value> {
         "crush_rule" => {
             map.crush().rule_names.get(&pool.crush_rule.into()).cloned().unwrap_or_default().into()
         }
-        "use_gmt_hitset" => u8::from(pool.use_gmt_hitset).into(),
+        "use_gmt_hitset" => pool.use_gmt_hitset.into(),
         "fast_read" => u8::from(pool.fast_read).into(),
         "pg_autoscale_mode" => match pool.pg_autoscale_mode {
             0 => "off".into(),
@@ -117,7 +117,11 @@ fn get(cx: &Context<'_>, args: &Args) -> Reply {
     if cx.plain() {
         let mut out = String::new();
         for (name, value) in values {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = match (&value, name) {
+                (Value::Bool(on), "use_gmt_hitset") => u8::from(*on).to_string(),
+                (Value::String(text), _) => text.clone(),
+                _ => value.to_string(),
+            };
             let _ = writeln!(out, "{name}: {text}");
         }
         return Reply::output(out);

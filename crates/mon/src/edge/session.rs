@@ -17,7 +17,7 @@ use tracing::debug;
 
 use crate::{
     command::Caller,
-    service::{cluster_log::LogSubscriptions, subscriptions::Subscriptions},
+    service::{cluster_log::LogSubscription, subscriptions::Subscriptions},
     state::MonState,
 };
 
@@ -37,7 +37,7 @@ pub(crate) struct SessionShared {
     outbox: Outbox,
     // Held while messages are made and queued, so that maps are queued in the order of their epochs.
     subscriptions: Mutex<Subscriptions>,
-    log: Mutex<LogSubscriptions>,
+    log: Mutex<LogSubscription>,
 }
 
 impl SessionShared {

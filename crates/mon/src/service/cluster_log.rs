@@ -4,8 +4,6 @@
 //! when that is and costs no flush of its own. The newest lines are kept, see
 //! [`KEPT_LINES`](crate::state::KEPT_LINES).
 
-use std::collections::BTreeMap;
-
 use sepiola_messages::{Log, LogEntry, LogLevel, PaxosHeader, Subscription};
 use sepiola_messenger::OutMessage;
 use sepiola_proto::MonChange;
@@ -52,47 +50,47 @@ pub(crate) fn shortened(text: &str) -> String {
     text[..end].to_owned()
 }
 
-/// The levels that a session wants to hear of.
+/// What a session wants to hear of the log: one level and all above it. Asking for another level replaces
+/// it.
 #[derive(Debug, Default)]
-pub(crate) struct LogSubscriptions(BTreeMap<LogLevel, Wanted>);
+pub(crate) struct LogSubscription(Option<Wanted>);
 
 #[derive(Debug)]
 struct Wanted {
+    level: LogLevel,
     /// The first line that was not sent yet; 0 for only the newest one.
     next: u64,
     onetime: bool,
 }
 
-impl LogSubscriptions {
-    /// Adds a subscription if it is one of the log: `log-info` and the like.
+impl LogSubscription {
+    /// Takes a subscription if it is one of the log: `log-info` and the like.
     pub fn want(&mut self, what: &str, subscription: Subscription) -> bool {
         let Some(level) = what.strip_prefix("log-").and_then(LogLevel::from_name) else { return false };
         let onetime = subscription.flags.is_onetime();
-        self.0.insert(level, Wanted { next: subscription.start, onetime });
+        self.0 = Some(Wanted { level, next: subscription.start, onetime });
         true
     }
 
-    /// The messages that are owed now.
-    pub fn due(&mut self, state: &MonState, features: Features) -> Vec<OutMessage> {
-        let log = state.cluster_log();
-        let mut messages = Vec::new();
-        self.0.retain(|level, wanted| {
-            let mut entries: Vec<LogEntry> = match wanted.next {
-                0 => log.newest().find(|line| line.level >= *level).cloned().into_iter().collect(),
-                next => log.from(next).filter(|line| line.level >= *level).cloned().collect(),
-            };
-            // Many lines at once are for a client that was away; the newest ones say what it needs.
-            entries.drain(..entries.len().saturating_sub(MAX_LINES));
-            wanted.next = log.version() + 1;
-            if entries.is_empty() {
-                return true;
-            }
-            let paxos = PaxosHeader { version: log.version() };
-            let message = Log { paxos, fsid: state.fsid(), entries };
-            messages.push(OutMessage::typed(&message, Tid(0), features));
-            !wanted.onetime
-        });
-        messages
+    /// The message that is owed now.
+    pub fn due(&mut self, state: &MonState, features: Features) -> Option<OutMessage> {
+        let (log, wanted) = (state.cluster_log(), self.0.as_mut()?);
+        let heard = |line: &&LogEntry| line.level >= wanted.level;
+        let mut entries: Vec<LogEntry> = match wanted.next {
+            0 => log.newest().find(heard).cloned().into_iter().collect(),
+            next => log.from(next).filter(heard).cloned().collect(),
+        };
+        // Many lines at once are for a client that was away; the newest ones say what it needs.
+        entries.drain(..entries.len().saturating_sub(MAX_LINES));
+        wanted.next = log.version() + 1;
+        if entries.is_empty() {
+            return None;
+        }
+        if wanted.onetime {
+            self.0 = None;
+        }
+        let message = Log { paxos: PaxosHeader { version: log.version() }, fsid: state.fsid(), entries };
+        Some(OutMessage::typed(&message, Tid(0), features))
     }
 }
 
@@ -111,8 +109,8 @@ mod tests {
         mon.apply(vec![change]);
     }
 
-    fn texts(subscriptions: &mut LogSubscriptions, mon: &TestMon) -> Vec<String> {
-        let due = subscriptions.due(&mon.state, Features::SUPPORTED);
+    fn texts(subscription: &mut LogSubscription, mon: &TestMon) -> Vec<String> {
+        let due = subscription.due(&mon.state, Features::SUPPORTED);
         let logs = due.iter().map(|m| Log::decode(1, &m.front, b"").unwrap());
         logs.flat_map(|log| {
             assert_eq!(log.paxos.version, mon.state.cluster_log().version());
@@ -127,31 +125,36 @@ mod tests {
         write(&mut mon, LogLevel::WARN, "old");
         write(&mut mon, LogLevel::WARN, "new");
         write(&mut mon, LogLevel::DEBUG, "detail");
-        let mut subscriptions = LogSubscriptions::default();
-        assert!(!subscriptions.want("osdmap", Subscription::default()));
-        assert!(!subscriptions.want("log-nonsense", Subscription::default()));
-        assert!(subscriptions.want("log-info", Subscription::default()));
-        assert_eq!(texts(&mut subscriptions, &mon), ["new"]);
-        assert!(texts(&mut subscriptions, &mon).is_empty());
+        let mut subscription = LogSubscription::default();
+        assert!(!subscription.want("osdmap", Subscription::default()));
+        assert!(!subscription.want("log-nonsense", Subscription::default()));
+        assert!(subscription.want("log-info", Subscription::default()));
+        assert_eq!(texts(&mut subscription, &mon), ["new"]);
+        assert!(texts(&mut subscription, &mon).is_empty());
         write(&mut mon, LogLevel::DEBUG, "another detail");
         write(&mut mon, LogLevel::INFO, "a");
         write(&mut mon, LogLevel::ERROR, "b");
-        assert_eq!(texts(&mut subscriptions, &mon), ["a", "b"]);
+        assert_eq!(texts(&mut subscription, &mon), ["a", "b"]);
+        // Another level takes the place of the first.
+        subscription.want("log-error", Subscription::default());
+        assert_eq!(texts(&mut subscription, &mon), ["b"]);
+        write(&mut mon, LogLevel::INFO, "c");
+        assert!(texts(&mut subscription, &mon).is_empty());
     }
 
     #[test]
     fn a_onetime_subscription_ends_with_its_answer() {
         let mut mon = TestMon::new();
-        let mut subscriptions = LogSubscriptions::default();
+        let mut subscription = LogSubscription::default();
         let start = mon.state.cluster_log().version() + 1;
-        subscriptions.want("log-warn", Subscription { start, flags: SubscribeFlags::ONETIME });
-        assert!(texts(&mut subscriptions, &mon).is_empty());
+        subscription.want("log-warn", Subscription { start, flags: SubscribeFlags::ONETIME });
+        assert!(texts(&mut subscription, &mon).is_empty());
         for text in ["a", "b"] {
             write(&mut mon, LogLevel::WARN, text);
         }
-        assert_eq!(texts(&mut subscriptions, &mon), ["a", "b"]);
+        assert_eq!(texts(&mut subscription, &mon), ["a", "b"]);
         write(&mut mon, LogLevel::WARN, "c");
-        assert!(texts(&mut subscriptions, &mon).is_empty());
+        assert!(texts(&mut subscription, &mon).is_empty());
     }
 
     #[test]
