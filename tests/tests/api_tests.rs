@@ -62,11 +62,7 @@ const SUITES: &[Suite] = &[
         pass: 8,
         left_out: &[("LibRadosPools.PoolGetBaseTier", "there are no cache tiers")],
     },
-    Suite {
-        name: "rados_api_cmd",
-        pass: 3,
-        left_out: &[("LibRadosCmd.WatchLog", "there is no cluster log to subscribe to yet")],
-    },
+    all("rados_api_cmd", 4),
     all("rados_api_cmd_pp", 3),
     all("neorados_list", 3),
     all("neorados_cmd", 3),
