@@ -211,6 +211,7 @@ fn convert(argument: &Argument, word: &str) -> Result<Value, String> {
                 Err(bad(&format!("one of {choices}")))
             }
         }
+        _ if !argument.spells(word) => Err(bad("spelled with allowed characters")),
         _ => Ok(word.into()),
     }
 }
@@ -228,10 +229,26 @@ mod tests {
                 {"name": "yes_i_really_mean_it", "type": "CephBool", "req": "false"}]},
             "cmd3": {"sig": ["auth", "caps", {"name": "entity", "type": "CephString"},
                 {"name": "caps", "type": "CephString", "n": "N"}]},
+            "cmd4": {"sig": ["osd", "blocklist",
+                {"name": "range", "type": "CephString", "goodchars": "[range]", "req": "false"},
+                {"name": "blocklistop", "type": "CephChoices", "strings": "add|rm"},
+                {"name": "addr", "type": "CephEntityAddr"}]},
+            "cmd5": {"sig": ["config-key", "get",
+                {"name": "key", "type": "CephString", "goodchars": "[A-Za-z0-9-_.]"}]},
         });
         let descriptions = describe::parse(json.to_string().as_bytes())?;
         let words: Vec<String> = line.iter().map(|w| (*w).to_owned()).collect();
         bind(&words, &descriptions).map(Value::from)
+    }
+
+    #[test]
+    fn a_text_is_told_by_its_characters() {
+        let plain = bound(&["osd", "blocklist", "add", "1.2.3.4"]).unwrap();
+        assert_eq!((&plain["blocklistop"], plain.get("range")), (&"add".into(), None));
+        let range = bound(&["osd", "blocklist", "range", "add", "1.2.3.4/24"]).unwrap();
+        assert_eq!((&range["range"], &range["blocklistop"]), (&"range".into(), &"add".into()));
+        assert_eq!(bound(&["config-key", "get", "a-Z_9.x"]).unwrap()["key"], "a-Z_9.x");
+        assert!(bound(&["config-key", "get", "a/b"]).is_err());
     }
 
     #[test]

@@ -38,6 +38,9 @@ pub struct Argument {
     /// `a|b|c`, for choices.
     #[serde(default)]
     pub strings: Option<String>,
+    /// `[A-Za-z0-9-_.]`: the characters that a text may have.
+    #[serde(default)]
+    goodchars: Option<String>,
 }
 
 impl Argument {
@@ -58,6 +61,23 @@ impl Argument {
         };
         let shown = if self.repeats() { format!("{shown}...") } else { shown };
         if self.required() { shown } else { format!("[{shown}]") }
+    }
+
+    /// Whether the word has only characters that the argument may have.
+    pub fn spells(&self, word: &str) -> bool {
+        let Some(class) = &self.goodchars else { return true };
+        let class: Vec<char> = class.trim_start_matches('[').trim_end_matches(']').chars().collect();
+        let (mut ranges, mut rest) = (Vec::new(), &class[..]);
+        while let [first, tail @ ..] = rest {
+            // A dash between two characters is a range, any other is itself.
+            let (range, tail) = match tail {
+                ['-', last, tail @ ..] if last > first => (*first..=*last, tail),
+                _ => (*first..=*first, tail),
+            };
+            ranges.push(range);
+            rest = tail;
+        }
+        word.chars().all(|c| ranges.iter().any(|range| range.contains(&c)))
     }
 
     /// Whether it takes all words that are left.
