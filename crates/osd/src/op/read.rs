@@ -1,7 +1,7 @@
 //! read, sync-read, sparse-read.
 
 use sepiola_messages::osd_op::{Extent, OpRef};
-use sepiola_wire::{Errno, Put};
+use sepiola_wire::Put;
 
 use super::{Execution, Failure, OpResult};
 
@@ -38,9 +38,6 @@ pub(super) fn read<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
 /// Answers with one extent that covers the range; holes are not told apart.
 pub(super) fn sparse_read<'a>(x: &mut Execution<'a, '_>, op: &OpRef<'a>) -> OpResult {
     x.require()?;
-    if op.args.extent().truncate_seq != 0 {
-        return Err(Errno::EINVAL.into());
-    }
     let (offset, length) = clamp(x, &op.args.extent());
     let data = fetch(x, offset, length)?;
     x.out.encode(|out| {
