@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth ls",
         args: &[],
-        help: "list authentication state",
+        help: "every entity with its key and capabilities",
         module: "auth",
         perm: "rx",
         run: Run::Read(ls),
@@ -32,7 +32,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth get",
         args: &[ENTITY],
-        help: "write keyring file with requested key",
+        help: "an entity's key and capabilities, as a keyring",
         module: "auth",
         perm: "rx",
         run: Run::Read(get),
@@ -40,7 +40,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth get-key",
         args: &[ENTITY],
-        help: "display requested key",
+        help: "an entity's key alone",
         module: "auth",
         perm: "rx",
         run: Run::Read(get_key),
@@ -48,7 +48,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth export",
         args: &[opt("entity", Kind::Text)],
-        help: "write keyring for requested entity, or master keyring if none given",
+        help: "a keyring of one entity, or of all",
         module: "auth",
         perm: "rx",
         run: Run::Read(export),
@@ -56,7 +56,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth get-or-create",
         args: &[ENTITY, any("caps", Kind::Text), KEY_TYPE],
-        help: "get, or add, key for <entity> from system/caps pairs specified in the command",
+        help: "an entity's keyring; who is new gets a key and these capabilities",
         module: "auth",
         perm: "rwx",
         run: Run::Write(get_or_create),
@@ -64,7 +64,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth get-or-create-key",
         args: &[ENTITY, any("caps", Kind::Text), KEY_TYPE],
-        help: "get, or add, key for <entity> from system/caps pairs specified in the command",
+        help: "an entity's key alone; who is new gets one, and these capabilities",
         module: "auth",
         perm: "rwx",
         run: Run::Write(get_or_create_key),
@@ -72,7 +72,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth add",
         args: &[ENTITY, any("caps", Kind::Text), KEY_TYPE],
-        help: "add auth info for <entity> from input file, or random key if no input is given, and caps",
+        help: "make an entity with a new key, or with that of a keyring, -i <file>",
         module: "auth",
         perm: "rwx",
         run: Run::Write(add),
@@ -80,7 +80,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth import",
         args: &[],
-        help: "auth import: read keyring file from -i <file>",
+        help: "take over all entities of a keyring, -i <file>",
         module: "auth",
         perm: "rwx",
         run: Run::Write(import),
@@ -88,7 +88,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth caps",
         args: &[ENTITY, many("caps", Kind::Text)],
-        help: "update caps for <name> from caps specified in the command",
+        help: "replace the capabilities of an entity",
         module: "auth",
         perm: "rwx",
         run: Run::Write(set_caps),
@@ -96,7 +96,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth rotate",
         args: &[ENTITY, KEY_TYPE],
-        help: "rotate entity key",
+        help: "replace the key of an entity",
         module: "auth",
         perm: "rwx",
         run: Run::Write(rotate),
@@ -104,7 +104,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "auth del",
         args: &[ENTITY],
-        help: "delete all caps for <name>",
+        help: "forget an entity, its key and its capabilities",
         module: "auth",
         perm: "rwx",
         run: Run::Write(del),

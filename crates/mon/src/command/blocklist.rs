@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd blocklist ls",
         args: &[],
-        help: "show blocklisted clients",
+        help: "whom OSDs refuse, and until when",
         module: "osd",
         perm: "r",
         run: Run::Read(ls),
@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd blocklist clear",
         args: &[],
-        help: "clear all blocklisted clients",
+        help: "let everybody in again whom OSDs refuse",
         module: "osd",
         perm: "rw",
         run: Run::Write(clear),
@@ -37,7 +37,7 @@ pub(super) const COMMANDS: &[Command] = &[
             req("addr", Kind::Addr),
             opt("expire", Kind::Float(0.0, f64::MAX)),
         ],
-        help: "add (optionally until <expire> seconds from now) or remove <addr> from blocklist",
+        help: "have OSDs refuse an address or a range for that many seconds, or let it in again",
         module: "osd",
         perm: "rw",
         run: Run::Write(change),

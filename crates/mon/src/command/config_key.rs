@@ -19,7 +19,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "config-key get",
         args: &[req("key", Kind::Text)],
-        help: "get <key>",
+        help: "the value of a key",
         module: "config-key",
         perm: "r",
         run: Run::Read(get),
@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "config-key exists",
         args: &[req("key", Kind::Text)],
-        help: "check for <key>'s existence",
+        help: "whether a key has a value",
         module: "config-key",
         perm: "r",
         run: Run::Read(exists),
@@ -35,7 +35,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "config-key ls",
         args: &[],
-        help: "list keys",
+        help: "keys that have a value",
         module: "config-key",
         perm: "r",
         run: Run::Read(ls),
@@ -43,7 +43,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "config-key dump",
         args: &[opt("key", Kind::Text)],
-        help: "dump keys and values (with optional prefix)",
+        help: "keys and values: all, or those that begin so",
         module: "config-key",
         perm: "r",
         run: Run::Read(dump),
@@ -51,7 +51,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "config-key set",
         args: &[req("key", Kind::Text), opt("val", Kind::Text)],
-        help: "set <key> to value <val>",
+        help: "give a key a value, which may come from -i <file>",
         module: "config-key",
         perm: "rw",
         run: Run::Write(set),
@@ -59,7 +59,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "config-key rm",
         args: &[req("key", Kind::Text)],
-        help: "rm <key>",
+        help: "forget a key and its value",
         module: "config-key",
         perm: "rw",
         run: Run::Write(rm),

@@ -17,7 +17,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush rule ls",
         args: &[],
-        help: "list crush rules",
+        help: "names of the CRUSH rules",
         module: "osd",
         perm: "r",
         run: Run::Read(rule_ls),
@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush dump",
         args: &[],
-        help: "dump crush map",
+        help: "all of the CRUSH map, as JSON",
         module: "osd",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&dump(cx.state.osdmap().crush()))),
@@ -33,7 +33,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush rule dump",
         args: &[opt("name", NAME)],
-        help: "dump crush rule <name> (default all)",
+        help: "steps of a CRUSH rule, or of all",
         module: "osd",
         perm: "r",
         run: Run::Read(rule_dump),
@@ -41,7 +41,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush ls",
         args: &[req("node", NAME)],
-        help: "list items beneath a node in the CRUSH tree",
+        help: "what is directly below a bucket",
         module: "osd",
         perm: "r",
         run: Run::Read(ls),
@@ -49,7 +49,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush class ls",
         args: &[],
-        help: "list all crush device classes",
+        help: "device classes that there are",
         module: "osd",
         perm: "r",
         run: Run::Read(class_ls),
@@ -57,7 +57,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush class ls-osd",
         args: &[req("class", Kind::Chars("[A-Za-z0-9-_]"))],
-        help: "list all osds belonging to the specific <class>",
+        help: "OSDs of a device class",
         module: "osd",
         perm: "r",
         run: Run::Read(class_osds),
@@ -65,7 +65,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush get-device-class",
         args: &[many("ids", Kind::Text)],
-        help: "get classes of specified osd(s) <id> [<id>...]",
+        help: "device classes of these OSDs",
         module: "osd",
         perm: "r",
         run: Run::Read(get_device_class),
@@ -73,7 +73,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush show-tunables",
         args: &[],
-        help: "show current crush tunables",
+        help: "the parameters that CRUSH computes with",
         module: "osd",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&tunables(cx.state.osdmap().crush()))),
@@ -81,7 +81,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush get-tunable",
         args: &[req("tunable", Kind::Choice("straw_calc_version"))],
-        help: "get crush tunable <tunable>",
+        help: "one of the parameters that CRUSH computes with",
         module: "osd",
         perm: "r",
         run: Run::Read(get_tunable),
@@ -89,7 +89,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush weight-set ls",
         args: &[],
-        help: "list crush weight sets",
+        help: "pools that have weights of their own in CRUSH",
         module: "osd",
         perm: "r",
         run: Run::Read(weight_sets),

@@ -15,7 +15,7 @@ use crate::service::stats::Space;
 pub(super) const COMMANDS: &[Command] = &[Command {
     words: "df",
     args: &[opt("detail", Kind::Choice("detail"))],
-    help: "show cluster free space stats",
+    help: "how much is stored, in all and by pool, and how much more can be",
     module: "mon",
     perm: "r",
     run: Run::Read(df),

@@ -11,7 +11,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "features",
         args: &[],
-        help: "report of connected features",
+        help: "how many are connected with which features",
         module: "mon",
         perm: "r",
         run: Run::Read(features),
@@ -19,7 +19,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "sessions",
         args: &[],
-        help: "list existing sessions",
+        help: "who is connected to this monitor",
         module: "mon",
         perm: "r",
         run: Run::Read(sessions),

@@ -13,7 +13,7 @@ use super::{
 pub(super) const COMMANDS: &[Command] = &[Command {
     words: "health",
     args: &[opt("detail", Kind::Choice("detail"))],
-    help: "show cluster health",
+    help: "whether all is well, and what is not",
     module: "mon",
     perm: "r",
     run: Run::Read(health),

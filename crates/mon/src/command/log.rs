@@ -21,7 +21,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "log",
         args: &[many("logtext", Kind::Text)],
-        help: "log supplied text to the monitor log",
+        help: "write a line to the cluster log",
         module: "mon",
         perm: "rw",
         run: Run::Write(log),
@@ -33,7 +33,7 @@ pub(super) const COMMANDS: &[Command] = &[
             opt("level", Kind::Choice("debug|info|sec|warn|error")),
             opt("channel", Kind::Choice("*|cluster|audit|cephadm")),
         ],
-        help: "print last few lines of the cluster log",
+        help: "newest lines of the cluster log",
         module: "mon",
         perm: "r",
         run: Run::Read(last),

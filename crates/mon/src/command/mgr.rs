@@ -11,7 +11,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mgr stat",
         args: &[],
-        help: "dump basic info about the mgr cluster state",
+        help: "which manager is active; there is none",
         module: "mgr",
         perm: "r",
         run: Run::Read(|cx, _| {
@@ -21,7 +21,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mgr services",
         args: &[],
-        help: "list service endpoints provided by mgr modules",
+        help: "where managers serve; there are none",
         module: "mgr",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&json!({}))),
@@ -29,7 +29,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mgr metadata",
         args: &[opt("who", Kind::Text)],
-        help: "dump metadata for all daemons or a specific daemon",
+        help: "what managers tell of themselves; there are none",
         module: "mgr",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&json!([]))),
@@ -37,7 +37,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mgr versions",
         args: &[],
-        help: "check running versions of ceph-mgr daemons",
+        help: "how many managers run which version; there are none",
         module: "mgr",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&json!({}))),
@@ -45,7 +45,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mgr count-metadata",
         args: &[req("property", Kind::Text)],
-        help: "count ceph-mgr daemons by metadata field property",
+        help: "how many managers have which value of a property; there are none",
         module: "mgr",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&json!({}))),

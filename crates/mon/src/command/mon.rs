@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon dump",
         args: &[opt("epoch", Kind::Int(0))],
-        help: "dump formatted monmap (optionally from epoch)",
+        help: "monitors and their addresses",
         module: "mon",
         perm: "r",
         run: Run::Read(dump),
@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon stat",
         args: &[],
-        help: "summarize monitor status",
+        help: "monitors and their quorum, in a line",
         module: "mon",
         perm: "r",
         run: Run::Read(stat),
@@ -32,7 +32,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "quorum_status",
         args: &[],
-        help: "report status of monitor quorum",
+        help: "which monitors are in the quorum, and which one leads",
         module: "mon",
         perm: "r",
         run: Run::Read(quorum_status),
@@ -40,7 +40,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon_status",
         args: &[],
-        help: "report status of monitors",
+        help: "state of this monitor, and the monitor map as it has it",
         module: "mon",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&status_json(cx))),
@@ -48,7 +48,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "time-sync-status",
         args: &[],
-        help: "show time sync status",
+        help: "how far the clocks of monitors differ",
         module: "mon",
         perm: "r",
         run: Run::Read(|cx, _| {
@@ -59,7 +59,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon getmap",
         args: &[opt("epoch", Kind::Int(0))],
-        help: "get monmap",
+        help: "the monitor map as bytes, for -o <file>",
         module: "mon",
         perm: "r",
         run: Run::Read(getmap),
@@ -67,7 +67,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon feature ls",
         args: &[opt("with_value", Kind::Choice("--with-value"))],
-        help: "list available mon map features to be set/unset",
+        help: "features that the monitor map asks for",
         module: "mon",
         perm: "r",
         run: Run::Read(feature_ls),
@@ -75,7 +75,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon metadata",
         args: &[opt("id", Kind::Text)],
-        help: "fetch metadata for mon <id>",
+        help: "what a monitor tells of itself, or all of them",
         module: "mon",
         perm: "r",
         run: Run::Read(metadata),

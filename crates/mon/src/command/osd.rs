@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd stat",
         args: &[],
-        help: "print summary of OSD map",
+        help: "how many OSDs there are, are up and are in",
         module: "osd",
         perm: "r",
         run: Run::Read(stat),
@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd ls",
         args: &[opt("epoch", Kind::Int(0))],
-        help: "show all OSD ids",
+        help: "numbers of the OSDs",
         module: "osd",
         perm: "r",
         run: Run::Read(ls),
@@ -32,7 +32,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd map",
         args: &[req("pool", Kind::Pool), req("object", Kind::Object), opt("nspace", Kind::Text)],
-        help: "find pg for <object> in <pool> with [namespace]",
+        help: "the pg and the OSDs of an object, whether or not it exists",
         module: "osd",
         perm: "r",
         run: Run::Read(map),
@@ -40,7 +40,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd getmap",
         args: &[opt("epoch", Kind::Int(0))],
-        help: "get OSD map",
+        help: "the OSD map as bytes, for -o <file>",
         module: "osd",
         perm: "r",
         run: Run::Read(getmap),
@@ -48,7 +48,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd getcrushmap",
         args: &[opt("epoch", Kind::Int(0))],
-        help: "get CRUSH map",
+        help: "the CRUSH map as bytes, for -o <file>",
         module: "osd",
         perm: "r",
         run: Run::Read(getcrushmap),
@@ -56,7 +56,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd getmaxosd",
         args: &[],
-        help: "show largest OSD id",
+        help: "the number that all OSDs are below",
         module: "osd",
         perm: "r",
         run: Run::Read(getmaxosd),
@@ -64,7 +64,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd ls-tree",
         args: &[opt("epoch", Kind::Int(0)), req("name", Kind::Text)],
-        help: "show OSD ids under bucket <name> in the CRUSH map",
+        help: "numbers of the OSDs below a bucket",
         module: "osd",
         perm: "r",
         run: Run::Read(ls_tree),
@@ -72,7 +72,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd erasure-code-profile ls",
         args: &[],
-        help: "list all erasure code profiles",
+        help: "names of erasure code profiles",
         module: "osd",
         perm: "r",
         run: Run::Read(profiles),
@@ -80,7 +80,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd erasure-code-profile get",
         args: &[req("name", Kind::Chars("[A-Za-z0-9-_.]"))],
-        help: "get erasure code profile <name>",
+        help: "what is in an erasure code profile",
         module: "osd",
         perm: "r",
         run: Run::Read(profile),

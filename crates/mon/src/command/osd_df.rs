@@ -23,7 +23,7 @@ pub(super) const COMMANDS: &[Command] = &[Command {
         opt("filter_by", Kind::Choice("class|name")),
         opt("filter", Kind::Text),
     ],
-    help: "show OSD utilization",
+    help: "how full OSDs are",
     module: "osd",
     perm: "r",
     run: Run::Read(df),

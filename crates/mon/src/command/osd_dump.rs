@@ -17,7 +17,7 @@ use super::{
 pub(super) const COMMANDS: &[Command] = &[Command {
     words: "osd dump",
     args: &[opt("epoch", Kind::Int(0))],
-    help: "print summary of OSD map",
+    help: "all of the OSD map but CRUSH: flags, pools, OSDs, blocklist",
     module: "osd",
     perm: "r",
     run: Run::Read(dump),

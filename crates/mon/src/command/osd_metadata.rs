@@ -17,7 +17,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd metadata",
         args: &[opt("id", Kind::Osd)],
-        help: "fetch metadata for osd {id} (default all)",
+        help: "what an OSD tells of itself, or all of them",
         module: "osd",
         perm: "r",
         run: Run::Read(metadata),
@@ -41,7 +41,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd versions",
         args: &[],
-        help: "check running versions of OSDs",
+        help: "how many OSDs run which version",
         module: "osd",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&counts(osds(cx), VERSION))),
@@ -49,7 +49,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd count-metadata",
         args: &[req("property", Kind::Text)],
-        help: "count OSDs by metadata field property",
+        help: "how many OSDs have which value of a property",
         module: "osd",
         perm: "r",
         run: Run::Read(|cx, args| cx.document(&counts(osds(cx), args.required("property")))),
@@ -57,7 +57,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon versions",
         args: &[],
-        help: "check running versions of monitors",
+        help: "how many monitors run which version",
         module: "mon",
         perm: "r",
         run: Run::Read(|cx, _| cx.document(&counts([cx.metadata], VERSION))),
@@ -65,7 +65,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "mon count-metadata",
         args: &[req("property", Kind::Text)],
-        help: "count mons by metadata field property",
+        help: "how many monitors have which value of a property",
         module: "mon",
         perm: "r",
         run: Run::Read(|cx, args| cx.document(&counts([cx.metadata], args.required("property")))),
@@ -73,7 +73,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "versions",
         args: &[],
-        help: "check running versions of ceph daemons",
+        help: "how many daemons of each kind run which version",
         module: "mon",
         perm: "r",
         run: Run::Read(versions),
@@ -81,7 +81,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "node ls",
         args: &[opt("type", Kind::Choice("all|osd|mon|mds|mgr"))],
-        help: "list all nodes in cluster [type]",
+        help: "which daemons are on which host",
         module: "mon",
         perm: "r",
         run: Run::Read(nodes),

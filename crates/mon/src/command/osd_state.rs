@@ -21,7 +21,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd set",
         args: &[FLAG, opt("yes_i_really_mean_it", Kind::Switch)],
-        help: "set <key>",
+        help: "switch on a flag of the whole cluster",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| set_flag(cx, args, true)),
@@ -29,7 +29,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd unset",
         args: &[FLAG],
-        help: "unset <key>",
+        help: "switch off a flag of the whole cluster",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| set_flag(cx, args, false)),
@@ -37,7 +37,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pause",
         args: &[],
-        help: "pause osd",
+        help: "hold all reads and writes of clients",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, _, _| flip(cx, PAUSE, "pauserd,pausewr", true)),
@@ -45,7 +45,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd unpause",
         args: &[],
-        help: "unpause osd",
+        help: "let reads and writes of clients go on",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, _, _| flip(cx, PAUSE, "pauserd,pausewr", false)),
@@ -53,7 +53,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd out",
         args: &[many("ids", Kind::Text)],
-        help: "set osd(s) <id> [<id>...] out",
+        help: "move all data away from OSDs",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| mark(cx, args, "out", |inc, id| inc.set_weight(id, 0))),
@@ -61,7 +61,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd in",
         args: &[many("ids", Kind::Text)],
-        help: "set osd(s) <id> [<id>...] in",
+        help: "let OSDs take data",
         module: "osd",
         perm: "rw",
         run: Run::Write(|cx, args, _| mark(cx, args, "in", |inc, id| inc.set_weight(id, WEIGHT_IN))),
@@ -69,7 +69,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd down",
         args: &[many("ids", Kind::Text), opt("definitely_dead", Kind::Switch)],
-        help: "set osd(s) <id> [<id>...] down",
+        help: "take OSDs for down till they boot again",
         module: "osd",
         perm: "rw",
         run: Run::Write(down),
@@ -77,7 +77,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd reweight",
         args: &[req("id", Kind::Osd), req("weight", Kind::Float(0.0, 1.0))],
-        help: "reweight osd to 0.0 < <weight> < 1.0",
+        help: "give an OSD that share of its data in CRUSH, 0.0 to 1.0",
         module: "osd",
         perm: "rw",
         run: Run::Write(reweight),

@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd tree",
         args: &[opt("epoch", Kind::Int(0)), any("states", Kind::Choice("up|down|in|out|destroyed"))],
-        help: "print OSD tree",
+        help: "OSDs in the CRUSH hierarchy, with weights and states",
         module: "osd",
         perm: "r",
         run: Run::Read(tree),
@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd crush tree",
         args: &[opt("shadow", Kind::Choice("--show-shadow"))],
-        help: "dump crush buckets and items in a tree view",
+        help: "the CRUSH hierarchy with its weights",
         module: "osd",
         perm: "r",
         run: Run::Read(crush_tree),

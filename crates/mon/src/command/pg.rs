@@ -14,7 +14,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg stat",
         args: &[],
-        help: "show placement group status.",
+        help: "how many pgs are in which state, and how much is in them",
         module: "pg",
         perm: "r",
         run: Run::Read(stat),
@@ -22,7 +22,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool stats",
         args: &[opt("pool_name", Kind::Pool)],
-        help: "obtain stats from all pools, or from specified pool",
+        help: "what clients and recovery do in a pool, or in all",
         module: "osd",
         perm: "r",
         run: Run::Read(pool_stats),

@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg ls",
         args: &[opt("pool", Kind::Int(0)), STATES],
-        help: "list pg with specific pool, osd, state",
+        help: "pgs, of a pool or in states if so asked",
         module: "pg",
         perm: "r",
         run: Run::Read(|cx, args| ls(cx, args, |pg| of_pool(args, pg))),
@@ -32,7 +32,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg ls-by-pool",
         args: &[req("poolstr", Kind::Text), STATES],
-        help: "list pg with pool = [poolname]",
+        help: "pgs of a pool",
         module: "pg",
         perm: "r",
         run: Run::Read(ls_by_pool),
@@ -40,7 +40,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg ls-by-osd",
         args: &[req("osd", Kind::Osd), opt("pool", Kind::Int(0)), STATES],
-        help: "list pg on osd [osd]",
+        help: "pgs that an OSD serves",
         module: "pg",
         perm: "r",
         run: Run::Read(|cx, args| {
@@ -52,7 +52,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg ls-by-primary",
         args: &[req("osd", Kind::Osd), opt("pool", Kind::Int(0)), STATES],
-        help: "list pg with primary = [osd]",
+        help: "pgs that an OSD is the primary of",
         module: "pg",
         perm: "r",
         run: Run::Read(|cx, args| {
@@ -99,7 +99,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "pg map",
         args: &[req("pgid", Kind::Pg)],
-        help: "show mapping of pg to osds",
+        help: "OSDs that a pg is on",
         module: "pg",
         perm: "r",
         run: Run::Read(map),

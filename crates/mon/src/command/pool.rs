@@ -37,7 +37,7 @@ pub(super) const COMMANDS: &[Command] = &[
             opt("target_size_bytes", Kind::Int(0)),
             opt("target_size_ratio", Kind::Float(0.0, 1.0)),
         ],
-        help: "create pool",
+        help: "make a pool",
         module: "osd",
         perm: "rw",
         run: Run::Write(create),
@@ -51,7 +51,7 @@ pub(super) const COMMANDS: &[Command] = &[
             // How programs that do not ask anybody spell it.
             opt("yes_i_really_really_mean_it_not_faking", Kind::Switch),
         ],
-        help: "delete pool",
+        help: "remove a pool and all that is in it",
         module: "osd",
         perm: "rw",
         run: Run::Write(delete),
@@ -59,7 +59,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool rename",
         args: &[req("srcpool", Kind::Pool), req("destpool", Kind::Pool)],
-        help: "rename <srcpool> to <destpool>",
+        help: "give a pool another name",
         module: "osd",
         perm: "rw",
         run: Run::Write(rename),
@@ -67,7 +67,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool application enable",
         args: &[POOL, req("app", Kind::Text), CONFIRM],
-        help: "enable use of an application <app> [cephfs,rbd,rgw] on pool <poolname>",
+        help: "say what a pool is for, such as rbd or rgw",
         module: "osd",
         perm: "rw",
         run: Run::Write(application_enable),
@@ -75,7 +75,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool application disable",
         args: &[POOL, req("app", Kind::Text), CONFIRM],
-        help: "disables use of an application <app> on pool <poolname>",
+        help: "take back what a pool is said to be for",
         module: "osd",
         perm: "rw",
         run: Run::Write(application_disable),
@@ -83,7 +83,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool application set",
         args: &[POOL, req("app", Kind::Text), req("key", Kind::Text), req("value", Kind::Text)],
-        help: "sets application <app> metadata key <key> to <value> on pool <poolname>",
+        help: "store a key and its value with an application of a pool",
         module: "osd",
         perm: "rw",
         run: Run::Write(application_set),
@@ -91,7 +91,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool application rm",
         args: &[POOL, req("app", Kind::Text), req("key", Kind::Text)],
-        help: "removes application <app> metadata key <key> on pool <poolname>",
+        help: "forget a key of an application of a pool",
         module: "osd",
         perm: "rw",
         run: Run::Write(application_rm),
@@ -99,7 +99,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool application get",
         args: &[opt("pool", Kind::Pool), opt("app", Kind::Text), opt("key", Kind::Text)],
-        help: "get value of key <key> of application <app> on pool <poolname>",
+        help: "what pools are for, with the keys stored there",
         module: "osd",
         perm: "r",
         run: Run::Read(application_get),

@@ -13,7 +13,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd lspools",
         args: &[],
-        help: "list pools",
+        help: "numbers and names of pools",
         module: "osd",
         perm: "r",
         run: Run::Read(lspools),
@@ -21,7 +21,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool ls",
         args: &[opt("detail", Kind::Choice("detail"))],
-        help: "list pools",
+        help: "names of pools, or all there is to know of them",
         module: "osd",
         perm: "r",
         run: Run::Read(ls),

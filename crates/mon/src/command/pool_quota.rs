@@ -19,7 +19,7 @@ pub(super) const COMMANDS: &[Command] = &[
             req("field", Kind::Choice("max_objects|max_bytes")),
             req("val", Kind::Text),
         ],
-        help: "set object or byte limit on pool",
+        help: "limit objects or bytes of a pool; 0 is no limit",
         module: "osd",
         perm: "rw",
         run: Run::Write(set),
@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "osd pool get-quota",
         args: &[req("pool", Kind::Pool)],
-        help: "obtain object or byte limits for pool",
+        help: "limits on objects and bytes of a pool",
         module: "osd",
         perm: "r",
         run: Run::Read(get),

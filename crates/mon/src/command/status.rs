@@ -17,7 +17,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "status",
         args: &[],
-        help: "show cluster status",
+        help: "the whole cluster on a page",
         module: "mon",
         perm: "r",
         run: Run::Read(status),
@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "fsid",
         args: &[],
-        help: "show cluster FSID/UUID",
+        help: "the UUID of the cluster",
         module: "mon",
         perm: "r",
         run: Run::Read(fsid),
@@ -33,7 +33,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         words: "version",
         args: &[],
-        help: "show mon daemon version",
+        help: "what version this monitor is",
         module: "mon",
         perm: "r",
         run: Run::Read(version),
