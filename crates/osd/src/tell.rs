@@ -91,10 +91,11 @@ fn may(session: &Session, write: bool) -> bool {
 
 /// What `ceph` needs to know to parse a command line.
 const DESCRIPTIONS: &str = concat!(
-    r#"{"cmd000":{"sig":["get_command_descriptions"],"help":"list available commands","module":"osd","#,
-    r#""perm":"r","flags":0},"cmd001":{"sig":["version"],"help":"report version of OSD","module":"osd","#,
-    r#""perm":"r","flags":0},"cmd002":{"sig":["query",{"name":"pgid","type":"CephPgid"}],"#,
-    r#""help":"show details of a specific pg","module":"osd","perm":"r","flags":0}}"#,
+    r#"{"cmd000":{"sig":["get_command_descriptions"],"#,
+    r#""help":"these commands and their arguments, for programs","module":"osd","perm":"r","flags":0},"#,
+    r#""cmd001":{"sig":["version"],"help":"what version this OSD is","module":"osd","perm":"r","flags":0},"#,
+    r#""cmd002":{"sig":["query",{"name":"pgid","type":"CephPgid"}],"#,
+    r#""help":"all that the primary knows of a pg","module":"osd","perm":"r","flags":0}}"#,
 );
 
 fn success(output: String) -> CommandReply {

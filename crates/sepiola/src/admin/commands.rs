@@ -51,61 +51,66 @@ const fn command(
 
 /// What every daemon knows, sorted.
 const COMMANDS: &[Command] = &[
-    command("config diff", &[], "dump diff of current config and default config", options::diff),
-    command("config diff get", &["var"], "dump diff get <field>: the same for one option", options::diff),
-    command("config get", &["var"], "config get <field>: get the config value", options::get),
-    command("config help", &["?var"], "get config setting schema", options::help),
-    command(
-        "config set",
-        &["var", "*val"],
-        "config set <field> <val> [<val> ...]: set a config variable",
-        options::set,
-    ),
-    command("config show", &[], "dump current config settings", options::show),
-    command("config unset", &["var"], "config unset <field>: unset a config variable", options::unset),
-    command("dump_blocked_ops", &[], "show the blocked ops currently in flight", |_, _| {
+    command("config diff", &[], "options that are set, and where", options::diff),
+    command("config diff get", &["var"], "where one option is set", options::diff),
+    command("config get", &["var"], "the value of one option", options::get),
+    command("config help", &["?var"], "what an option is for, its type and its default", options::help),
+    command("config set", &["var", "*val"], "change an option till this daemon ends", options::set),
+    command("config show", &[], "values of all options", options::show),
+    command("config unset", &["var"], "take back what was changed with config set", options::unset),
+    command("dump_blocked_ops", &[], "operations that are late; never any here", |_, _| {
         Ok(json!({ "ops": [], "complaint_time": 30, "num_blocked_ops": 0 }))
     }),
-    command("dump_historic_ops", &[], "show recent ops; none are kept", |_, _| {
+    command("dump_historic_ops", &[], "operations that are over; none are kept", |_, _| {
         Ok(json!({ "size": 0, "duration": 0, "ops": [] }))
     }),
-    command("dump_ops_in_flight", &[], "show the ops currently in flight", ops),
-    command("get_command_descriptions", &[], "list available commands", |admin, _| Ok(admin.descriptions())),
-    command("git_version", &[], "get git sha1", |_, _| Ok(json!({ "git_version": "" }))),
-    command("help", &[], "list available commands", |admin, _| {
+    command("dump_ops_in_flight", &[], "operations that are not over", ops),
+    command(
+        "get_command_descriptions",
+        &[],
+        "these commands and their arguments, for programs",
+        |admin, _| Ok(admin.descriptions()),
+    ),
+    command("git_version", &[], "the commit that this was built from; not known", |_, _| {
+        Ok(json!({ "git_version": "" }))
+    }),
+    command("help", &[], "these commands", |admin, _| {
         Ok(admin.commands().map(|c| (c.words.to_owned(), json!(c.help))).collect())
     }),
     command(
         "injectargs",
         &["*injected_args"],
-        "inject configuration arguments into running daemon",
+        "change options, written as on a command line, till this daemon ends",
         options::inject,
     ),
     // There is no buffer of lines in memory, so there is nothing to do for these two.
-    command("log dump", &[], "dump recent log entries to log file", |_, _| Ok(json!({}))),
-    command("log flush", &[], "flush log entries to log file", |_, _| Ok(json!({}))),
-    command("log reopen", &[], "reopen log file", |_, _| match logging::reopen() {
-        Ok(()) => Ok(json!({})),
-        Err(e) => Err((Errno::EIO, e.to_string())),
+    command("log dump", &[], "does nothing: lines are not kept in memory", |_, _| Ok(json!({}))),
+    command("log flush", &[], "does nothing: lines are written as they come", |_, _| Ok(json!({}))),
+    command("log reopen", &[], "go on in a new log file after the old one was moved", |_, _| {
+        match logging::reopen() {
+            Ok(()) => Ok(json!({})),
+            Err(e) => Err((Errno::EIO, e.to_string())),
+        }
     }),
-    command("ops", &[], "show the ops currently in flight", ops),
-    command("perf dump", &["?logger", "?counter"], "dump perfcounters value", perf::dump),
-    command("perf reset", &["var"], "perf reset <name>: perf reset all or one perfcounter name", perf::reset),
-    command("perf schema", &[], "dump perfcounters schema", perf::schema),
-    command("version", &[], "get version", |_, _| {
+    command("ops", &[], "as dump_ops_in_flight", ops),
+    command("perf dump", &["?logger", "?counter"], "counters: all, a group, or one", perf::dump),
+    command("perf reset", &["var"], "count anew: a group, or all", perf::reset),
+    command("perf schema", &[], "what each counter is, and its unit", perf::schema),
+    command("version", &[], "what version this daemon is", |_, _| {
         Ok(json!({ "version": env!("CARGO_PKG_VERSION"), "release": "sepiola", "release_type": "dev" }))
     }),
 ];
 
 const OF_MONITORS: &[Command] = &[
-    command("mon_status", &[], "report status of monitors", of_monitor),
-    command("sessions", &[], "list existing sessions", of_monitor),
+    command("mon_status", &[], "state of this monitor, and the monitor map as it has it", of_monitor),
+    command("sessions", &[], "who is connected to this monitor", of_monitor),
 ];
 
-const OF_OSDS: &[Command] = &[command("status", &[], "high-level status of OSD", |admin, _| {
-    let Daemon::Osd(osd) = &admin.daemon else { return Err(not_running()) };
-    osd.status().ok_or_else(not_running)
-})];
+const OF_OSDS: &[Command] =
+    &[command("status", &[], "which OSD this is, its state and its maps", |admin, _| {
+        let Daemon::Osd(osd) = &admin.daemon else { return Err(not_running()) };
+        osd.status().ok_or_else(not_running)
+    })];
 
 /// Commands of monitors run to completion as they arrive: whoever can ask finds none half done.
 fn ops(admin: &Admin, _: &Value) -> Answer {
