@@ -14,9 +14,10 @@ use crate::{
     conf_file::{ConfFile, ConfFileError, option_name},
     keyring_path::keyring_candidates,
     known::known_option,
-    metavariables::{expand, hostname},
+    metavariables::{Budget, TooMuch, expand, hostname},
     mon_host::{MonEndpoint, ParseMonHostError, parse_mon_host},
-    options::{OptionKind, option_info},
+    options::option_info,
+    secret::{HIDDEN, is_secret},
     units, value,
 };
 
@@ -197,26 +198,34 @@ impl Config {
             .or_else(|| option_info(option).map(|o| o.default))
     }
 
-    /// The value of an option with its metavariables replaced; `None` if it is neither set nor known.
+    /// The value of an option with its metavariables replaced; `None` if it is neither set nor known. A value
+    /// that would become too long stays as it was written.
     pub fn get(&self, option: &str) -> Option<String> {
-        self.get_nested(&option_name(option), 0)
+        let option = option_name(option);
+        let expanded = self.get_nested(&option, &[], &Budget::default());
+        expanded.unwrap_or_else(|TooMuch| self.raw(&option).map(str::to_owned))
     }
 
     /// The value of an option as it may be shown to people: asterisks for a secret that is set.
     pub fn shown(&self, option: &str) -> Option<String> {
-        let is_secret = option_info(&option_name(option)).is_some_and(|o| o.kind == OptionKind::Secret);
         let value = self.get(option)?;
-        Some(if is_secret && !value.is_empty() { "******".to_owned() } else { value })
+        Some(if is_secret(&option_name(option)) && !value.is_empty() { HIDDEN.to_owned() } else { value })
     }
 
-    fn get_nested(&self, option: &str, depth: usize) -> Option<String> {
-        // Options may name each other; a cycle must end.
+    /// The value of an option that the options `within` name, each the one behind it.
+    fn get_nested(&self, option: &str, within: &[&str], budget: &Budget) -> Result<Option<String>, TooMuch> {
         const MAX_DEPTH: usize = 8;
         if option == "host" && self.raw("host").is_none_or(str::is_empty) {
-            return Some(hostname());
+            return Ok(Some(hostname()));
         }
-        let lookup = |o: &str| if depth < MAX_DEPTH { self.get_nested(o, depth + 1) } else { None };
-        self.raw(option).map(|value| expand(value, &self.name, &self.cluster, &lookup))
+        let Some(value) = self.raw(option) else { return Ok(None) };
+        let within = [within, &[option]].concat();
+        // A name stays as it is where it would lead round in a circle, or show a secret as part of something else.
+        let lookup = |named: &str| match within.len() <= MAX_DEPTH && !within.contains(&named) {
+            true if !is_secret(named) => self.get_nested(named, &within, budget),
+            _ => Ok(None),
+        };
+        expand(value, &self.name, &self.cluster, budget, &lookup).map(Some)
     }
 
     /// A text option that is not empty.
@@ -364,7 +373,36 @@ mod tests {
         assert_eq!(config.text("log_file").as_deref(), Some("/run/ceph/osd.3.log"));
         config.set(Layer::Runtime, "a", "$b");
         config.set(Layer::Runtime, "b", "$a");
-        assert!(config.get("a").is_some(), "a cycle ends");
+        assert_eq!(config.get("a").as_deref(), Some("$a"), "a cycle ends");
+    }
+
+    #[test]
+    fn a_value_that_names_itself_or_others_often_does_not_multiply() {
+        let mut config = config();
+        let bomb = "$mon_osd_report_timeout".repeat(6);
+        config.set(Layer::Monitor, "mon_osd_report_timeout", &bomb);
+        assert_eq!(config.get("mon_osd_report_timeout"), Some(bomb));
+        // Without a circle: each names the next one ten times.
+        for n in 0..7 {
+            config.set(Layer::Monitor, &format!("x{n}"), format!("$x{}", n + 1).repeat(10));
+        }
+        config.set(Layer::Monitor, "x7", "x".repeat(1000));
+        assert_eq!(config.get("x0"), Some("$x1".repeat(10)));
+        config.set(Layer::Monitor, "x1", "x".repeat(6000));
+        assert_eq!(config.get("x0").map(|value| value.len()), Some(60_000));
+    }
+
+    #[test]
+    fn a_secret_is_not_part_of_other_values() {
+        let mut config = config();
+        config.set(Layer::File, "key", "a secret");
+        config.set(Layer::Monitor, "rgw_ldap_secret", "another secret");
+        config.set(Layer::Monitor, "run_dir_2", "$key ${key} $rgw_ldap_secret $run_dir");
+        assert_eq!(
+            config.shown("run_dir_2").as_deref(),
+            Some("$key ${key} $rgw_ldap_secret /run/ceph"),
+            "or anybody who may set options sees it"
+        );
     }
 
     #[test]

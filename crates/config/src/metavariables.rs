@@ -1,6 +1,28 @@
 //! `$cluster`, `$type`, `$id`, `$name`, `$host`, `$pid`, `$cctid`, `$home` and `$data_dir` inside option values.
 
+use std::cell::Cell;
+
 use sepiola_wire::{EntityName, EntityType};
+
+/// As much as a value may become, and as often as something may be replaced on the way. Whoever sets an option
+/// decides what others expand, so that `$a$a$a` must not multiply.
+const MAX_EXPANDED: usize = 64 << 10;
+const MAX_REPLACEMENTS: usize = 64;
+
+/// A value that would become too much.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooMuch;
+
+/// What the expansion of one option, with all that it names, has used up.
+#[derive(Debug, Default)]
+pub(crate) struct Budget(Cell<usize>);
+
+impl Budget {
+    fn replace_one(&self) -> Result<(), TooMuch> {
+        self.0.set(self.0.get() + 1);
+        if self.0.get() > MAX_REPLACEMENTS { Err(TooMuch) } else { Ok(()) }
+    }
+}
 
 /// Replaces the metavariables in `value`; anything else behind a `$` names another option, which
 /// `lookup` finds. `${name}` is the same as `$name`.
@@ -8,11 +30,13 @@ pub(crate) fn expand(
     value: &str,
     name: &EntityName,
     cluster: &str,
-    lookup: &dyn Fn(&str) -> Option<String>,
-) -> String {
+    budget: &Budget,
+    lookup: &dyn Fn(&str) -> Result<Option<String>, TooMuch>,
+) -> Result<String, TooMuch> {
     let mut out = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(at) = rest.find('$') {
+        budget.replace_one()?;
         out.push_str(&rest[..at]);
         let after = &rest[at + 1..];
         let (word, tail) = match after.strip_prefix('{').and_then(|braced| braced.split_once('}')) {
@@ -31,18 +55,21 @@ pub(crate) fn expand(
             // A process here has one configuration, so its own number tells that apart from others.
             "pid" | "cctid" => out.push_str(&std::process::id().to_string()),
             "home" => out.push_str(&std::env::var("HOME").unwrap_or_default()),
-            "data_dir" if data_option(name).is_some() => {
-                out.push_str(&data_option(name).and_then(lookup).unwrap_or_default());
+            other => {
+                let option = data_option(name).filter(|_| other == "data_dir").unwrap_or(other);
+                match lookup(option)? {
+                    Some(text) => out.push_str(&text),
+                    None => out.push_str(&rest[at..rest.len() - tail.len()]),
+                }
             }
-            other => match lookup(other) {
-                Some(text) => out.push_str(&text),
-                None => out.push_str(&rest[at..rest.len() - tail.len()]),
-            },
+        }
+        if out.len() > MAX_EXPANDED {
+            return Err(TooMuch);
         }
         rest = tail;
     }
     out.push_str(rest);
-    out
+    Ok(out)
 }
 
 /// The option that says where a daemon keeps its data.
@@ -74,14 +101,26 @@ mod tests {
     #[test]
     fn replaces_metavariables_and_options() {
         let name = EntityName::client("admin");
-        let lookup = |o: &str| (o == "run_dir").then(|| "/run".to_owned());
-        let expand = |v: &str| expand(v, &name, "ceph", &lookup);
+        let lookup = |o: &str| Ok((o == "run_dir").then(|| "/run".to_owned()));
+        let expand = |v: &str| expand(v, &name, "ceph", &Budget::default(), &lookup).unwrap();
         assert_eq!(expand("/etc/$cluster.$name.keyring"), "/etc/ceph.client.admin.keyring");
         assert_eq!(expand("${run_dir}/$type-$id.asok"), "/run/client-admin.asok");
         assert_eq!(expand("$unknown/x$"), "$unknown/x$");
         assert_eq!(expand("$data_dir"), "$data_dir", "clients have none");
         let osd = EntityName::osd(sepiola_wire::OsdId(1));
-        let lookup = |o: &str| (o == "osd_data").then(|| "/data".to_owned());
-        assert_eq!(super::expand("$data_dir/key", &osd, "ceph", &lookup), "/data/key");
+        let lookup = |o: &str| Ok((o == "osd_data").then(|| "/data".to_owned()));
+        let expanded = super::expand("$data_dir/key", &osd, "ceph", &Budget::default(), &lookup);
+        assert_eq!(expanded.as_deref(), Ok("/data/key"));
+    }
+
+    #[test]
+    fn what_grows_without_bound_is_given_up() {
+        let name = EntityName::client("admin");
+        let lookup = |_: &str| Ok(Some("x".repeat(MAX_EXPANDED / 4)));
+        let expand = |v: &str| expand(v, &name, "ceph", &Budget::default(), &lookup);
+        assert_eq!(expand("$a$a$a$a").map(|text| text.len()), Ok(MAX_EXPANDED));
+        assert_eq!(expand("$a$a$a$a$a"), Err(TooMuch));
+        assert!(expand(&"$id".repeat(MAX_REPLACEMENTS)).is_ok());
+        assert_eq!(expand(&"$id".repeat(MAX_REPLACEMENTS + 1)), Err(TooMuch));
     }
 }
