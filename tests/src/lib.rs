@@ -27,7 +27,7 @@ pub use machine::Machine;
 pub use mini_cluster::{Bystander, MiniCluster, Running, Tool, daemons_with, test_pool};
 pub use process::{Daemon, Deadline, Invocation, Output, signal};
 pub use program::{Programs, Release};
-pub use real_ceph::RealCeph;
+pub use real_ceph::{OSD_CAPACITY, RealCeph};
 pub use sepiola::{SepiolaCluster, sepiola_binary};
 pub use side_by_side::{Accepted, Part, SideBySide, bytes};
 pub use workdir::{WorkDir, share};

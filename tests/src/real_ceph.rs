@@ -13,6 +13,9 @@ use crate::{
     WorkDir, loopback,
 };
 
+/// `memstore_device_bytes` of the OSD: more than any test or measurement writes.
+pub const OSD_CAPACITY: u64 = 16 << 30;
+
 /// How long each step of the start may take.
 const STEP: Duration = Duration::from_secs(60);
 
@@ -72,7 +75,7 @@ impl RealCeph {
              osd pool default size = 1\nosd pool default min size = 1\nosd pool default pg autoscale mode = off\n\
              mon allow pool size one = true\nmon allow pool delete = true\nmon max pg per osd = 1000\n\
              osd crush chooseleaf type = 0\n\
-             osd objectstore = memstore\nmemstore device bytes = 17179869184\n\
+             osd objectstore = memstore\nmemstore device bytes = {OSD_CAPACITY}\n\
              keyring = {}\nmon data = {dir}/mon\nosd data = {dir}/osd\nrun dir = {dir}\n\
              log file = {dir}/$name.log\nadmin socket = {dir}/$name.asok\npid file = {dir}/$name.pid\n",
             self.keyring.display()

@@ -48,6 +48,7 @@
 //! daemons that were threads is removed by the next temporary cluster ([`remove_abandoned`]).
 #![forbid(unsafe_code)]
 
+mod capacity;
 mod daemon;
 pub mod daemon_options;
 mod error;

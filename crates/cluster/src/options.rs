@@ -111,7 +111,8 @@ impl ClusterOptions {
         Ok(ClusterOptions { dir: folder.path().to_owned(), temporary: Some(folder), ..Self::new("") })
     }
 
-    /// How many OSDs, 1 by default.
+    /// How many OSDs, 1 by default. In memory they hold half of the machine's together, and 1 GiB each at least,
+    /// unless [`ClusterOptions::setting`] gives a `memstore_device_bytes`.
     pub fn osds(mut self, osds: u32) -> Self {
         self.osds = osds;
         self

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fmt::Write, fs, net::SocketAddr, path::Path};
 
 use sepiola_cephx::{Keyring, KeyringEntry};
+use sepiola_config::option_name;
 use sepiola_crypto::{CryptoKey, KeyType};
 use sepiola_wire::{EntityAddr, EntityAddrVec, EntityName, OsdId, UTime};
 
-use crate::{Auth, ClusterError, ClusterOptions, Layout, MsMode};
+use crate::{Auth, ClusterError, ClusterOptions, Layout, MsMode, capacity};
 
 pub(crate) struct Provision<'a> {
     options: &'a ClusterOptions,
@@ -123,6 +124,11 @@ impl<'a> Provision<'a> {
         }
         line("auth allow insecure global id reclaim", &"false");
         line("mon allow pool delete", &"true");
+        // The default is a benchmark's worth of seconds.
+        let chosen = |(option, _): &(String, String)| option_name(option) == "memstore_device_bytes";
+        if !self.options.settings.iter().any(chosen) {
+            line("memstore device bytes", &capacity::of_each_osd(self.options.osds));
+        }
         for (option, value) in &self.options.settings {
             line(option, value);
         }
@@ -142,6 +148,21 @@ impl<'a> Provision<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_capacity_that_was_chosen_is_the_only_one() {
+        let written = |options: ClusterOptions| {
+            let layout = Layout::new(&options.dir).unwrap();
+            Provision::new(&options, &layout).unwrap().write(None).unwrap();
+            fs::read_to_string(layout.conf()).unwrap()
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let conf = written(ClusterOptions::new(dir.path()).setting("memstore_device_bytes", "1234"));
+        assert!(conf.contains("memstore_device_bytes = 1234") && !conf.contains("memstore device"), "{conf}");
+        let conf = written(ClusterOptions::new(dir.path()).osds(2));
+        let shared = format!("memstore device bytes = {}\n", capacity::of_each_osd(2));
+        assert!(conf.contains(&shared), "{conf}");
+    }
 
     #[test]
     fn what_was_made_for_a_cluster_that_did_not_come_up_goes_and_logs_stay() {

@@ -10,8 +10,8 @@ use std::{
 use sepiola_benches::{Pinning, process::resident};
 use sepiola_cluster::{Cluster as SepiolaCluster, ClusterOptions, MsMode};
 use sepiola_tests::{
-    Cluster as _, Deadline, Failure, Invocation, KeyType, Programs, RealCeph, Release, Result, WorkDir,
-    sepiola_binary,
+    Cluster as _, Deadline, Failure, Invocation, KeyType, OSD_CAPACITY, Programs, RealCeph, Release, Result,
+    WorkDir, sepiola_binary,
 };
 use serde::Serialize;
 
@@ -130,6 +130,7 @@ impl Sides {
         let dir = WorkDir::new("sepiola-versus-ceph")?;
         let options = ClusterOptions::new(dir.path()).program(&self.sepiola);
         let options = options.ms_mode(mode).setting("spin us", self.spin_us.to_string());
+        let options = options.setting("memstore device bytes", OSD_CAPACITY.to_string());
         let started = runtime.block_on(options.pool_with_pgs(POOL, PG_NUM).start());
         let cluster = started.map_err(|e| failed(&e))?;
         Ok(Running::Sepiola(cluster, dir))
