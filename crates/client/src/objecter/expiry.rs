@@ -11,7 +11,7 @@ use tracing::debug;
 use super::{
     Inner,
     op::{Home, Op},
-    target::{Location, locate},
+    target::{Location, locate, why_paused},
 };
 use crate::Error;
 
@@ -57,10 +57,10 @@ impl Inner {
     fn deadline_passed(&self, op: &Op) -> Error {
         let placement = self.placement.read();
         // Sessions come before operations in the lock order.
-        let (location, object, pg) = {
+        let (location, object, pool, pg) = {
             let state = op.lock();
             let location = locate(&placement.map, &state.head, op.writes);
-            (location, state.head.oid.clone(), state.head.spg.pg)
+            (location, state.head.oid.clone(), state.head.locator.pool, state.head.spg.pg)
         };
         let waited_for = match location {
             Location::At(place) => {
@@ -71,7 +71,7 @@ impl Inner {
                 }
             }
             Location::NoPrimary => format!("no OSD to serve pg {pg}"),
-            Location::Paused if op.writes => "no end to the pause of writes (paused or full)".to_owned(),
+            Location::Paused if op.writes => why_paused(&placement.map, pool),
             Location::Paused => "no end to the pause of reads".to_owned(),
             Location::NoPool => "no map with its pool".to_owned(),
         };

@@ -1,8 +1,8 @@
 //! Where an operation belongs in a map.
 
 use sepiola_messages::osd_op::{OpCode, RequestFlags, RequestHead};
-use sepiola_osdmap::{MapFlags, OsdMap, Pool, PoolFlags};
-use sepiola_wire::{Epoch, OsdId, PgId, SpgId};
+use sepiola_osdmap::{MapFlags, OsdMap, OsdState, Pool, PoolFlags};
+use sepiola_wire::{Epoch, OsdId, PgId, PoolId, SpgId};
 
 use super::op::OpState;
 
@@ -67,6 +67,26 @@ fn is_paused(map: &OsdMap, pool: &Pool, writes: bool, flags: RequestFlags) -> bo
         || pool.flags.has(PoolFlags::FULL_QUOTA);
     let despite = flags.0 & RequestFlags::FULL_TRY.with(RequestFlags::FULL_FORCE).0 != 0;
     map.flags().has(MapFlags::PAUSEWR) || (full && !despite)
+}
+
+/// Why the map holds back writes to a pool, as the end of "write obj: ... within 30s".
+pub(crate) fn why_paused(map: &OsdMap, id: PoolId) -> String {
+    let name = map.pool_name(id).unwrap_or_default();
+    let flags = map.pool(id).map_or(PoolFlags::NONE, |pool| pool.flags);
+    if map.flags().has(MapFlags::PAUSEWR) {
+        "no end to the pause of writes".to_owned()
+    } else if flags.has(PoolFlags::FULL_QUOTA) {
+        format!("no room in pool `{name}` (its quota is reached)")
+    } else {
+        let full = map.osds().filter(|(_, osd)| osd.state.has(OsdState::FULL));
+        let full: Vec<_> = full.map(|(id, _)| format!("osd.{id}")).collect();
+        let why = if full.is_empty() { String::new() } else { format!(" (full: {})", full.join(", ")) };
+        if flags.has(PoolFlags::FULL) {
+            format!("no room in pool `{name}`{why}")
+        } else {
+            format!("no room in the cluster{why}")
+        }
+    }
 }
 
 /// True if an operation that was placed by an older map has to be sent again, or elsewhere.

@@ -10,7 +10,7 @@ use sepiola_messages::{
     BackoffOp,
     osd_op::{OpSpec, RequestFlags},
 };
-use sepiola_osdmap::{MapFlags, Pool};
+use sepiola_osdmap::{MapFlags, OsdState, Pool, PoolFlags};
 use sepiola_wire::{Errno, GlobalId, OsdId, PoolId, UTime};
 
 use super::MonitorLink;
@@ -333,6 +333,34 @@ async fn an_operation_ends_at_its_deadline_and_is_not_sent_again() {
     cluster.settle().await;
     let error = cluster.objecter.execute(read("obj")).await.unwrap_err();
     assert!(error.to_string().contains("no end to the pause of reads"), "{error}");
+}
+
+#[tokio::test]
+async fn a_write_that_waited_for_room_names_who_has_none() {
+    let mut options = options();
+    options.op_timeout = Some(Duration::from_millis(50)).into();
+    let cluster = Cluster::with(options);
+    let waited_for = async |flags: PoolFlags, full: OsdState| {
+        cluster.publish(|base, change| {
+            let (id, pool) = base.pools().next().unwrap();
+            let mut pool = pool.clone();
+            pool.flags = flags;
+            change.new_pools.insert(id, pool);
+            change
+                .new_state
+                .insert(OsdId(1), (base.osd(OsdId(1)).unwrap().state.0 & OsdState::FULL.0) ^ full.0);
+        });
+        cluster.settle().await;
+        cluster.objecter.execute(write("obj")).await.unwrap_err().to_string()
+    };
+    let quota = PoolFlags::FULL.with(PoolFlags::FULL_QUOTA);
+    let said = waited_for(PoolFlags::FULL, OsdState::FULL).await;
+    assert_eq!(said, "write obj: no room in pool `pool` (full: osd.1) within 50ms");
+    let said = waited_for(quota, OsdState::NONE).await;
+    assert_eq!(said, "write obj: no room in pool `pool` (its quota is reached) within 50ms");
+    cluster.set_flags(MapFlags::FULL);
+    let said = waited_for(PoolFlags::NONE, OsdState::NONE).await;
+    assert_eq!(said, "write obj: no room in the cluster within 50ms");
 }
 
 #[tokio::test]
