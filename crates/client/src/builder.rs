@@ -7,7 +7,7 @@ use std::{
 };
 
 use sepiola_cephx::{ConMode, Keyring};
-use sepiola_config::{ConfFile, Config, Layer, split_ceph_args};
+use sepiola_config::{CephArgs, ConfFile, Config, Layer};
 use sepiola_crypto::{CryptoKey, CryptoOptions};
 use sepiola_monclient::{Credentials, MonClient, MonClientOptions, MonError, mode_options};
 use sepiola_wire::{EntityName, EntityType};
@@ -84,32 +84,23 @@ impl RadosBuilder {
         Ok(self)
     }
 
-    /// Takes what the environment says, as Ceph's programs do: options, name and keyring from `CEPH_ARGS`,
-    /// the keyring from `CEPH_KEYRING`. It counts more than ceph.conf, and less than what is set here.
-    /// `CEPH_CONF` is [`RadosBuilder::default_conf_file`]'s affair.
+    /// Takes what the environment says, as Ceph's programs do: options, name, keyring (`-k`) and monitors (`-m`)
+    /// from `CEPH_ARGS`, the keyring from `CEPH_KEYRING`. It counts more than ceph.conf, and less than what is set
+    /// here. Which file is read is not its affair: `-c` is passed over, and `CEPH_CONF` is
+    /// [`RadosBuilder::default_conf_file`]'s.
     pub fn environment(mut self) -> Self {
-        let args = std::env::var("CEPH_ARGS").unwrap_or_default();
-        let split = split_ceph_args(args.split_whitespace());
-        self.environment.extend(split.options);
+        self.apply_args(CephArgs::from_env());
         if let Some(keyring) = std::env::var("CEPH_KEYRING").ok().filter(|k| !k.is_empty()) {
             self.environment.push(("keyring".to_owned(), keyring));
         }
-        // What came from text is text.
-        let mut rest = split.rest.into_iter().filter_map(|arg| arg.into_string().ok());
-        while let Some(arg) = rest.next() {
-            let name = match arg.as_str() {
-                "-n" | "--name" => rest.next(),
-                "--id" | "--user" => rest.next().map(|id| format!("client.{id}")),
-                other => other
-                    .strip_prefix("--name=")
-                    .map(str::to_owned)
-                    .or_else(|| other.strip_prefix("--id=").map(|id| format!("client.{id}"))),
-            };
-            if self.name.is_none() {
-                self.name = name;
-            }
-        }
         self
+    }
+
+    fn apply_args(&mut self, args: CephArgs) {
+        self.environment.extend(args.options);
+        if self.name.is_none() {
+            self.name = args.name;
+        }
     }
 
     /// Reads the first ceph.conf at the usual places: `CEPH_CONF`, `/etc/ceph/ceph.conf`,
@@ -369,5 +360,20 @@ impl fmt::Debug for RadosBuilder {
             .field("name", &self.name)
             .field("modes", &self.modes)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ceph_args_name_the_keyring_the_monitors_and_who_asks() {
+        let mut builder = RadosBuilder::new().option("mon_host", "9.9.9.9");
+        builder.apply_args(CephArgs::parse("-k /from/args --user=x -m 1.2.3.4"));
+        let config = builder.merged().unwrap();
+        assert_eq!(config.name().to_string(), "client.x");
+        assert_eq!(config.text("keyring").as_deref(), Some("/from/args"));
+        assert_eq!(config.text("mon_host").as_deref(), Some("9.9.9.9"), "what is set here counts more");
     }
 }

@@ -1,6 +1,6 @@
 //! `CEPH_ARGS` and `--option value` on the command line.
 
-use std::{ffi::OsString, fmt};
+use std::{ffi::OsString, fmt, path::PathBuf};
 
 use crate::{
     conf_file::option_name,
@@ -73,6 +73,61 @@ pub fn split_ceph_args(args: impl IntoIterator<Item = impl Into<OsString>>) -> S
     split
 }
 
+/// What `CEPH_ARGS` says of where the cluster is and who asks, in the forms that Ceph's tools take. Of what is given twice
+/// the later counts; flags of other tools are passed over.
+#[derive(Default, PartialEq, Eq)]
+pub struct CephArgs {
+    /// `-c`, `--conf`.
+    pub conf: Option<PathBuf>,
+    /// `-n`, `--name`; `--id`, `--user` for `client.ID`.
+    pub name: Option<String>,
+    /// Options by name, in order; `-k` and `-m` are `keyring` and `mon_host`.
+    pub options: Vec<(String, String)>,
+}
+
+impl CephArgs {
+    /// Reads the variable; nothing if it is not set.
+    pub fn from_env() -> Self {
+        Self::parse(&std::env::var("CEPH_ARGS").unwrap_or_default())
+    }
+
+    /// Reads a line of arguments.
+    pub fn parse(line: &str) -> Self {
+        let SplitArgs { options, rest } = split_ceph_args(line.split_whitespace());
+        let mut args = CephArgs { options, ..CephArgs::default() };
+        // What came from text is text.
+        let mut words = rest.into_iter().filter_map(|word| word.into_string().ok());
+        while let Some(word) = words.next() {
+            let (flag, inline) = match word.split_once('=') {
+                Some((flag, value)) if flag.starts_with("--") => (flag.to_owned(), Some(value.to_owned())),
+                _ => (word, None),
+            };
+            let mut value = || inline.clone().or_else(|| words.next());
+            let mut option = |name: &str, value: Option<String>| {
+                args.options.extend(value.map(|value| (name.to_owned(), value)));
+            };
+            match flag.as_str() {
+                "-c" | "--conf" => args.conf = value().map(Into::into),
+                "-n" | "--name" => args.name = value(),
+                "--id" | "--user" => args.name = value().map(|id| format!("client.{id}")),
+                "-k" | "--keyring" => option("keyring", value()),
+                "-m" => option("mon_host", value()),
+                _ => {}
+            }
+        }
+        args
+    }
+}
+
+impl fmt::Debug for CephArgs {
+    /// As [`SplitArgs`]: without values of options.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.options.iter().map(|(name, _)| name).collect();
+        let mut shown = f.debug_struct("CephArgs");
+        shown.field("conf", &self.conf).field("name", &self.name).field("options", &names).finish()
+    }
+}
+
 /// Values of options are text.
 fn text(value: OsString) -> String {
     value.into_string().unwrap_or_else(|bytes| bytes.to_string_lossy().into_owned())
@@ -98,5 +153,21 @@ mod tests {
         assert_eq!(split("--no-log-to-file").options, [("log_to_file".to_owned(), "false".to_owned())]);
         assert_eq!(split("--no-mon-config").rest, ["--no-mon-config"]);
         assert_eq!(split("-- --mon-host x").rest, ["--", "--mon-host", "x"]);
+    }
+
+    #[test]
+    fn flags_of_ceph_args_come_in_every_form() {
+        let line = "-c /a/ceph.conf --id=x --keyring /k -m 1.2.3.4 --format json --nonsense=1 --debug_ms=1";
+        let all = CephArgs::parse(line);
+        assert_eq!((all.conf, all.name), (Some("/a/ceph.conf".into()), Some("client.x".to_owned())));
+        let options = [("debug_ms", "1"), ("keyring", "/k"), ("mon_host", "1.2.3.4")];
+        assert_eq!(all.options, options.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        for (line, name) in [("-n osd.3", "osd.3"), ("--user=y", "client.y"), ("--id a --name=mon.", "mon.")]
+        {
+            assert_eq!(CephArgs::parse(line).name.as_deref(), Some(name), "{line}");
+        }
+        assert_eq!(CephArgs::parse("--conf=/b").conf, Some("/b".into()));
+        assert_eq!(CephArgs::parse("-k /x").options, [("keyring".to_owned(), "/x".to_owned())]);
+        assert!(!format!("{:?}", CephArgs::parse("--key=secret")).contains("secret"));
     }
 }

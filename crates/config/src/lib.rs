@@ -20,7 +20,7 @@ mod shared;
 pub mod units;
 mod value;
 
-pub use args::{SplitArgs, split_ceph_args};
+pub use args::{CephArgs, SplitArgs, split_ceph_args};
 pub use check::WrongValue;
 pub use conf_file::{ConfFile, ConfFileError, option_name};
 pub use config::{Config, ConfigError, Layer};
