@@ -82,6 +82,20 @@ impl Osd {
         let count = ops.len();
         json!({ "ops": ops, "num_ops": count })
     }
+
+    /// Those that have waited for this long, or longer.
+    fn blocked_ops(&self, complaint_time: Duration) -> Vec<OpInFlight> {
+        let mut ops = self.ops_in_flight();
+        ops.retain(|op| op.age >= complaint_time);
+        ops
+    }
+
+    /// The same as Ceph's `dump_blocked_ops`.
+    pub fn dump_blocked_ops(&self, complaint_time: Duration) -> Value {
+        let ops: Vec<_> = self.blocked_ops(complaint_time).iter().map(OpInFlight::to_json).collect();
+        let count = ops.len();
+        json!({ "ops": ops, "complaint_time": complaint_time.as_secs_f64(), "num_blocked_ops": count })
+    }
 }
 
 /// Says in the log when operations wait for too long: not more often than they may wait, so that a stuck
@@ -104,8 +118,7 @@ impl SlowOps {
         if silent || self.complaint_time.is_zero() || osd.waiting_sessions().lock().is_empty() {
             return None;
         }
-        let mut slow = osd.ops_in_flight();
-        slow.retain(|op| op.age >= self.complaint_time);
+        let slow = osd.blocked_ops(self.complaint_time);
         let oldest = slow.first()?;
         self.last = Some(now);
         let (count, age) = (slow.len(), oldest.age.as_secs_f64());

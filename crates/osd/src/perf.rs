@@ -3,6 +3,7 @@
 use std::{
     fmt,
     sync::{Arc, OnceLock, Weak, atomic::Ordering},
+    time::Duration,
 };
 
 use sepiola_wire::Uuid;
@@ -60,6 +61,12 @@ impl PerfHandle {
     /// and after it has ended.
     pub fn dump_ops_in_flight(&self) -> Value {
         self.osd().map_or_else(|| json!({ "ops": [], "num_ops": 0 }), |osd| osd.dump_ops_in_flight())
+    }
+
+    /// The operations that have waited for `complaint_time`, in the form of Ceph's `dump_blocked_ops`; `None` as
+    /// with [`PerfHandle::read`].
+    pub fn dump_blocked_ops(&self, complaint_time: Duration) -> Option<Value> {
+        Some(self.osd()?.dump_blocked_ops(complaint_time))
     }
 
     /// What `status` shows; `None` as with [`PerfHandle::read`].

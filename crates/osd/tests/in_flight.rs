@@ -2,6 +2,11 @@
 
 mod common;
 
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
 use common::{Client, Request, map, next_map};
 use sepiola_messages::osd_op::OpSpec;
 use sepiola_wire::{Epoch, UTime};
@@ -38,4 +43,27 @@ fn operations_that_wait_are_shown_as_ceph_shows_them() {
     assert_eq!(info["client_addr"], client.session_addr());
     osd.apply_map(next_map(&map(), |_| {})).unwrap();
     assert_eq!(osd.dump_ops_in_flight()["num_ops"], 0);
+}
+
+static NOW: AtomicU32 = AtomicU32::new(1_700_000_000);
+
+#[test]
+fn operations_are_blocked_when_they_have_waited_for_the_complaint_time() {
+    let osd = common::empty_osd().with_clock(|| UTime::from_secs(NOW.load(Ordering::Relaxed)));
+    osd.apply_map(map()).unwrap();
+    let mut client = Client::admin();
+    let wait = |osd: &_, client: &mut Client, tid| {
+        let ahead = Request::on("x", [OpSpec::stat()]).tid(tid).with(|head| head.map_epoch = Epoch(9));
+        assert_eq!(client.send(osd, &ahead), []);
+    };
+    wait(&osd, &mut client, 1);
+    NOW.fetch_add(20, Ordering::Relaxed);
+    wait(&osd, &mut client, 2);
+    NOW.fetch_add(10, Ordering::Relaxed);
+    let dump = osd.dump_blocked_ops(Duration::from_secs(30));
+    assert_eq!((&dump["num_blocked_ops"], &dump["complaint_time"]), (&1.into(), &30.0.into()));
+    assert_eq!(dump["ops"].as_array().unwrap().len(), 1);
+    assert_eq!(dump["ops"][0]["type_data"]["client_info"]["tid"], 1);
+    assert_eq!(osd.dump_blocked_ops(Duration::from_secs(31))["num_blocked_ops"], 0);
+    assert_eq!(osd.dump_blocked_ops(Duration::from_secs(10))["num_blocked_ops"], 2);
 }

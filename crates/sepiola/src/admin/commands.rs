@@ -58,9 +58,7 @@ const COMMANDS: &[Command] = &[
     command("config set", &["var", "*val"], "change an option till this daemon ends", options::set),
     command("config show", &[], "values of all options", options::show),
     command("config unset", &["var"], "take back what was changed with config set", options::unset),
-    command("dump_blocked_ops", &[], "operations that are late; never any here", |_, _| {
-        Ok(json!({ "ops": [], "complaint_time": 30, "num_blocked_ops": 0 }))
-    }),
+    command("dump_blocked_ops", &[], "operations that have waited for too long", blocked_ops),
     command("dump_historic_ops", &[], "operations that are over; none are kept", |_, _| {
         Ok(json!({ "size": 0, "duration": 0, "ops": [] }))
     }),
@@ -118,6 +116,18 @@ fn ops(admin: &Admin, _: &Value) -> Answer {
         Daemon::Osd(osd) => osd.dump_ops_in_flight(),
         Daemon::Mon(_) => json!({ "ops": [], "num_ops": 0 }),
     })
+}
+
+/// Those of [`ops`] that have waited for `osd_op_complaint_time`.
+fn blocked_ops(admin: &Admin, _: &Value) -> Answer {
+    let complaint_time = admin.config.read(|config| config.duration("osd_op_complaint_time"));
+    let complaint_time = complaint_time.map_err(|e| (Errno::EINVAL, e.to_string()))?;
+    let dumped = match &admin.daemon {
+        Daemon::Osd(osd) => osd.dump_blocked_ops(complaint_time),
+        Daemon::Mon(_) => None,
+    };
+    let none = || json!({ "ops": [], "complaint_time": complaint_time.as_secs_f64(), "num_blocked_ops": 0 });
+    Ok(dumped.unwrap_or_else(none))
 }
 
 fn of_monitor(admin: &Admin, command: &Value) -> Answer {
