@@ -33,7 +33,7 @@ pub struct KnownOption {
     pub type_name: &'static str,
     /// `basic`, `advanced` or `dev`.
     pub level: &'static str,
-    /// False if a change needs a restart.
+    /// True if Ceph's processes follow a change while they run; whether Sepiola's do says [`KnownOption::followed`].
     pub runtime: bool,
     /// True for what a process has to know before it can ask a monitor, such as `mon_host`.
     pub local_only: bool,
@@ -56,6 +56,12 @@ impl KnownOption {
             None if is_daemon && !self.daemon_default.is_empty() => self.daemon_default,
             None => self.default,
         }
+    }
+
+    /// True if a running process follows a change: one of Sepiola's, or one of Ceph's where Sepiola does not
+    /// honour the option.
+    pub fn followed(&self) -> bool {
+        option_info(self.name).map_or(self.runtime, |ours| ours.runtime)
     }
 
     fn read(line: &'static str) -> Self {
@@ -100,8 +106,11 @@ fn form(name: &str, type_name: &str, default: &str) -> Form {
 /// All of them, sorted by name.
 pub fn known_options() -> &'static [KnownOption] {
     static KNOWN: LazyLock<Vec<KnownOption>> = LazyLock::new(|| {
-        let mut all: Vec<_> =
-            include_str!("../data/ceph-options.tsv").lines().map(KnownOption::read).collect();
+        let mut all: Vec<_> = include_str!("../data/ceph-options.tsv")
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+            .map(KnownOption::read)
+            .collect();
         for own in OPTIONS {
             if let Err(place) = all.binary_search_by(|o| o.name.cmp(own.name)) {
                 let (type_name, form) = match own.kind {
@@ -157,5 +166,13 @@ mod tests {
         assert_eq!(known_option("osd_max_backfills").unwrap().default_for(true), "1");
         let stderr = known_option("log_to_syslog").unwrap();
         assert_eq!(stderr.default_for(false), "false");
+    }
+
+    #[test]
+    fn what_a_running_process_follows_is_told_by_who_honours_the_option() {
+        let traits = |name: &str| known_option(name).map(|o| (o.runtime, o.followed())).unwrap();
+        assert_eq!(traits("osd_op_complaint_time"), (true, false), "Ceph's follow it");
+        assert_eq!(traits("osd_max_backfills"), (true, true), "only Ceph has it");
+        assert_eq!(traits("debug_osd"), (true, true));
     }
 }

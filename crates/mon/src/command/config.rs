@@ -132,7 +132,7 @@ fn rm(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
 
 /// An option's level, and whether a process that runs follows a change.
 fn traits(name: &str) -> (&'static str, bool) {
-    known_option(name).map_or(("unknown", false), |option| (option.level, option.runtime))
+    known_option(name).map_or(("unknown", false), |option| (option.level, option.followed()))
 }
 
 fn table() -> Table {
@@ -259,7 +259,8 @@ fn help(cx: &Context<'_>, args: &Args) -> Reply {
     let Some(option) = known_option(args.required("key")) else {
         return Reply::error(Errno::ENOENT, "");
     };
-    let KnownOption { name, type_name, level, runtime, min, max, .. } = *option;
+    let KnownOption { name, type_name, level, min, max, .. } = *option;
+    let runtime = option.followed();
     let about = option_info(name).map_or("", |ours| ours.about);
     let default = option.default_for(false);
     if !cx.plain() {

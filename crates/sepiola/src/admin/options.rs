@@ -104,7 +104,7 @@ pub(super) fn help(_: &Admin, command: &Value) -> Answer {
     Ok(json!({ "option": {
         "name": known.name, "type": known.type_name, "level": known.level, "desc": ours.map_or("", |o| o.about),
         "default": known.default_for(true), "min": known.min, "max": known.max,
-        "can_update_at_runtime": ours.map_or(known.runtime, |o| o.runtime),
+        "can_update_at_runtime": known.followed(),
     }}))
 }
 
