@@ -42,7 +42,8 @@ fn samples() -> Vec<(&'static str, String)> {
         ("no_space_around_equals", with(&format!("key={key}"))),
         ("caps_before_key", with(&format!("caps mon = \"allow r\"\nkey = {key}"))),
         ("caps_without_key", with("caps mon = \"allow r\"")),
-        ("key_line_outside_any_section(ignored)", format!("key = {key}\n{}", with("caps mon = \"x\""))),
+        ("key_line_outside_any_section(ignored)", format!("key = {key}\n")),
+        ("key_line_before_a_section", format!("key = {key}\n{}", with("caps mon = \"x\""))),
         ("duplicate_section(merged)", with(&format!("key = {key}")) + &with("caps mon = \"allow r\"")),
         ("crlf", with(&format!("key = {key}\ncaps mon = \"allow r\"")).replace('\n', "\r\n")),
         ("empty_file", String::new()),
@@ -100,6 +101,7 @@ fn errors_name_the_line() {
     assert_eq!((line, &*text), (4, "keyring line 4: a key must be base64 text"));
     assert_eq!(at("[client.a]\ncaps mon = \"open\n").0, 2);
     assert_eq!(at("[client.a]\n\n[client.b\n").0, 3);
+    assert_eq!(at("# comment\ncaps mon = allow\n[client.a]\n").0, 2);
     assert_eq!(at("[client.a]\ncaps mon = \"a\" b\n").0, 2);
 }
 

@@ -49,6 +49,9 @@ pub enum LineProblem {
     /// Brackets around something that is no entity.
     #[error("expected [TYPE.ID] with TYPE one of mon, mds, osd, client, mgr, auth, without spaces")]
     Section,
+    /// Something before the first section, which would belong to nobody.
+    #[error("expected [TYPE.ID] before anything else")]
+    NoSection,
     /// Not `field = value`.
     #[error("expected `field = value`")]
     NotAField,

@@ -10,6 +10,7 @@ use super::{Keyring, KeyringEntry, KeyringError, LineProblem, UnusableKey};
 pub(super) fn parse(text: &str) -> Result<Keyring, KeyringError> {
     let mut keyring = Keyring::new();
     let mut section: Option<EntityName> = None;
+    let mut outside: Option<usize> = None;
     for (index, line) in text.lines().enumerate() {
         let at_line = |problem| KeyringError::Line { line: index + 1, problem };
         let line = line.trim();
@@ -17,13 +18,20 @@ pub(super) fn parse(text: &str) -> Result<Keyring, KeyringError> {
             continue;
         }
         if line.starts_with('[') {
+            // The stock tools pass over such lines in a file that has no section, and only there.
+            if let Some(line) = outside {
+                return Err(KeyringError::Line { line, problem: LineProblem::NoSection });
+            }
             let name = parse_section(line).map_err(at_line)?;
             keyring.entry(name.clone());
             section = Some(name);
         } else if let Some(name) = &section {
             parse_field(line, keyring.entry(name.clone())).map_err(at_line)?;
+        } else {
+            let (_, value) = line.split_once('=').ok_or_else(|| at_line(LineProblem::NotAField))?;
+            parse_value(value.trim_start()).map_err(at_line)?;
+            outside.get_or_insert(index + 1);
         }
-        // Lines before the first section belong to nobody.
     }
     Ok(keyring)
 }
