@@ -1,6 +1,10 @@
-//! What can go wrong with a cluster of processes.
+//! What can go wrong with a cluster, of processes or threads.
 
-use std::{fmt, io, path::PathBuf, time::Duration};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use thiserror::Error;
 
@@ -38,7 +42,7 @@ pub enum ClusterError {
     NotFound(PathBuf),
     /// The folder's name cannot be written into a ceph.conf.
     #[error(
-        "{0}: the folder's path has a blank, a comment sign or a quote, which ceph.conf cannot carry; choose another --dir"
+        "{0}: the folder's path {why}, which ceph.conf cannot carry; choose another --dir", why = unusable(.0)
     )]
     PathNotUsable(PathBuf),
     /// The program that runs daemons was not found.
@@ -105,6 +109,14 @@ impl ClusterError {
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> ClusterError {
         let path = path.into();
         move |source| ClusterError::File { path, source }
+    }
+}
+
+fn unusable(path: &Path) -> &'static str {
+    if path.to_str().is_some() {
+        "has a blank, a comment sign, a comma, a quote, a backslash or a $"
+    } else {
+        "is no UTF-8"
     }
 }
 
