@@ -16,7 +16,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
     ("cephx", &["wire", "crypto"]),
     ("messages", &["wire", "osdmap", "proto"]),
     ("msgr2", &["wire", "crypto", "cephx"]),
-    ("objectstore", &["wire", "crypto", "proto"]),
+    ("objectstore", &["wire"]),
     ("messenger", &["wire", "crypto", "cephx", "msgr2", "messages"]),
     (
         "monclient",

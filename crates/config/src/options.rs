@@ -131,7 +131,12 @@ pub const OPTIONS: &[OptionInfo] = &[
         "10000",
         "requests that wait in an OSD before it reads no further",
     ),
-    option("osd_client_message_size_cap", UInt, "524288000", "their bytes"),
+    option(
+        "osd_client_message_size_cap",
+        UInt,
+        "524288000",
+        "bytes of requests that wait in an OSD before it reads no further",
+    ),
     option(
         "osd_data",
         Text,

@@ -143,7 +143,7 @@ impl Osd {
         }
     }
 
-    /// Sets the clock that class methods see: locks end by it.
+    /// Sets the clock: locks end by it, and what waits is as old as it says.
     pub fn with_clock(mut self, clock: fn() -> UTime) -> Self {
         self.clock = clock;
         self

@@ -132,7 +132,7 @@ pub fn run(mut args: CephArgs, mut options: ConfigOptions) -> CmdResult {
     })
 }
 
-/// Takes `tell TARGET` off the front.
+/// Takes `tell TARGET` off the front; the monitors are asked where there is none.
 fn take_target(words: &mut Vec<String>) -> Result<Target, Failure> {
     if words.first().is_none_or(|word| word != "tell") {
         return Ok(Target::Monitors);
