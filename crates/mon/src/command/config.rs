@@ -1,7 +1,7 @@
 //! `config`: options that the monitors hand to clients and daemons.
 
 use rand_core::CryptoRng;
-use sepiola_config::{KnownOption, known_option, known_options, option_info};
+use sepiola_config::{HIDDEN, KnownOption, is_secret, known_option, known_options, option_info};
 use sepiola_proto::MonChange;
 use sepiola_wire::{EntityName, EntityType, Errno};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,10 @@ use super::{
     signature::{Args, Kind, opt, req},
 };
 use crate::{
-    service::config::{Place, Target, applied},
+    service::{
+        config::{Place, Target, applied},
+        config_limits::{MAX_NAME, Room, TooMuch},
+    },
     state::change,
 };
 
@@ -82,8 +85,10 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn target(who: &str) -> Result<Target<'_>, Reply> {
-    Target::parse(who)
-        .ok_or_else(|| Reply::error(Errno::EINVAL, format!("unrecognized config target '{who}'")))
+    Target::parse(who).ok_or_else(|| {
+        let shown: String = who.chars().take(MAX_NAME).collect();
+        Reply::error(Errno::EINVAL, format!("unrecognized config target '{shown}'"))
+    })
 }
 
 /// Option names have underscores here; blanks are taken for them, as in ceph.conf.
@@ -91,8 +96,32 @@ fn underscored(name: &str) -> String {
     name.replace(' ', "_")
 }
 
-/// The change that sets an option, checked; why not, with the errno, otherwise.
-pub(super) fn checked_set(who: &Target<'_>, name: &str, value: &str) -> Result<MonChange, Reply> {
+/// The change that sets an option, checked; why not, with the errno, otherwise. `forced` takes names and values
+/// that make no sense, but nothing that is too large.
+pub(super) fn checked_set(
+    who: &Target<'_>,
+    name: &str,
+    value: &str,
+    forced: bool,
+    room: &mut Room,
+) -> Result<MonChange, Reply> {
+    room.check_name(name).map_err(too_much)?;
+    room.check_value(value).map_err(too_much)?;
+    let value = match sensible(name, value) {
+        Err(_) if forced => value.to_owned(),
+        checked => checked?,
+    };
+    let who = who.to_string();
+    room.take(&who, name, &value).map_err(too_much)?;
+    Ok(change::config_set(&who, name, &value))
+}
+
+fn too_much(reason: TooMuch) -> Reply {
+    Reply::error(reason.errno(), reason.to_string())
+}
+
+/// A value as it is stored, if the option takes it.
+fn sensible(name: &str, value: &str) -> Result<String, Reply> {
     let refused = |text: String| Err(Reply::error(Errno::EINVAL, text));
     let Some(option) = known_option(name) else {
         return refused(format!("unrecognized config option '{name}'"));
@@ -101,7 +130,7 @@ pub(super) fn checked_set(who: &Target<'_>, name: &str, value: &str) -> Result<M
         return refused(format!("{name} is special and cannot be stored by the mon"));
     }
     match option.normalise(value) {
-        Ok(value) => Ok(change::config_set(&who.to_string(), name, &value)),
+        Ok(value) => Ok(value),
         Err(wrong) => {
             let errno = if wrong.out_of_range { Errno::ERANGE } else { Errno::EINVAL };
             Err(Reply::error(errno, format!("error parsing value: {wrong}")))
@@ -109,11 +138,10 @@ pub(super) fn checked_set(who: &Target<'_>, name: &str, value: &str) -> Result<M
     }
 }
 
-fn set(_: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
+fn set(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     let (name, value) = (underscored(args.required("name")), args.required("value"));
-    let change = target(args.required("who")).and_then(|who| match checked_set(&who, &name, value) {
-        Err(_) if args.switch("force") => Ok(change::config_set(&who.to_string(), &name, value)),
-        checked => checked,
+    let change = target(args.required("who")).and_then(|who| {
+        checked_set(&who, &name, value, args.switch("force"), &mut Room::left_by(cx.state.config()))
     });
     change.map_or_else(Proposal::from, |change| Proposal::new(Reply::default(), vec![change]))
 }
@@ -135,6 +163,11 @@ fn traits(name: &str) -> (&'static str, bool) {
     known_option(name).map_or(("unknown", false), |option| (option.level, option.followed()))
 }
 
+/// A value as it may be shown.
+fn shown<'a>(name: &str, value: &'a str) -> &'a str {
+    if is_secret(name) && !value.is_empty() { HIDDEN } else { value }
+}
+
 fn table() -> Table {
     let columns = ["WHO", "MASK", "LEVEL", "OPTION", "VALUE", "RO"];
     Table::new(&columns.map(|title| (title, Left, Left)))
@@ -143,7 +176,7 @@ fn table() -> Table {
 fn row(who: String, mask: String, name: &str, value: &str) -> [String; 6] {
     let (level, runtime) = traits(name);
     let read_only = if runtime { "" } else { "*" };
-    [who, mask, level.to_owned(), name.to_owned(), value.to_owned(), read_only.to_owned()]
+    [who, mask, level.to_owned(), name.to_owned(), shown(name, value).to_owned(), read_only.to_owned()]
 }
 
 fn get(cx: &Context<'_>, args: &Args) -> Reply {
@@ -161,7 +194,7 @@ fn get(cx: &Context<'_>, args: &Args) -> Reply {
                 let why = format!("{key} is special and cannot be stored by the mon");
                 return Reply::error(Errno::EINVAL, why);
             }
-            (Some(applied), _) => applied.value.clone(),
+            (Some(applied), _) => shown(key, &applied.value).to_owned(),
             (None, Some(option)) => option.default_for(entity.kind != EntityType::Client).to_owned(),
             (None, None) => return Reply::error(Errno::ENOENT, format!("unrecognized key '{key}'")),
         };
@@ -174,10 +207,10 @@ fn get(cx: &Context<'_>, args: &Args) -> Reply {
             .map(|(name, option)| {
                 let section = Target::parse(&option.who).map_or("", |target| target.section);
                 let runtime = traits(&name).1;
-                let shown = json!({
-                    "value": option.value, "section": section, "mask": {}, "can_update_at_runtime": runtime,
+                let described = json!({
+                    "value": shown(&name, &option.value), "section": section, "mask": {}, "can_update_at_runtime": runtime,
                 });
-                (name, shown)
+                (name, described)
             })
             .collect();
         return cx.json(&Value::Object(options), false);
@@ -232,18 +265,18 @@ fn dump(cx: &Context<'_>, _: &Args) -> Reply {
 
 fn described(target: &Target<'_>, name: &str, value: &str) -> Value {
     let (level, runtime) = traits(name);
-    let mut shown = json!({
-        "section": target.section, "name": name, "value": value, "level": level,
+    let mut described = json!({
+        "section": target.section, "name": name, "value": shown(name, value), "level": level,
         "can_update_at_runtime": runtime, "mask": target.mask(),
     });
     if let Some((kind, name)) = target.location {
-        shown["location_type"] = kind.into();
-        shown["location_value"] = name.into();
+        described["location_type"] = kind.into();
+        described["location_value"] = name.into();
     }
     if let Some(class) = target.class {
-        shown["device_class"] = class.into();
+        described["device_class"] = class.into();
     }
-    shown
+    described
 }
 
 fn ls(cx: &Context<'_>, _: &Args) -> Reply {
@@ -256,8 +289,10 @@ fn ls(cx: &Context<'_>, _: &Args) -> Reply {
 }
 
 fn help(cx: &Context<'_>, args: &Args) -> Reply {
-    let Some(option) = known_option(args.required("key")) else {
-        return Reply::error(Errno::ENOENT, "");
+    let key = args.required("key");
+    let Some(option) = known_option(key) else {
+        let asked: String = key.chars().take(MAX_NAME).collect();
+        return Reply::error(Errno::ENOENT, format!("unrecognized config option '{asked}'"));
     };
     let KnownOption { name, type_name, level, min, max, .. } = *option;
     let runtime = option.followed();

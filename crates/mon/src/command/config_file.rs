@@ -8,7 +8,7 @@ use sepiola_config::ConfFile;
 use sepiola_wire::Errno;
 
 use super::{Context, Proposal, Reply, config::checked_set, signature::Args};
-use crate::service::config::Target;
+use crate::service::{config::Target, config_limits::Room};
 
 /// Takes what the database can hold out of the file that is the command's input, and gives back the rest.
 pub(super) fn assimilate_conf(cx: &Context<'_>, _: &Args, _: &mut dyn CryptoRng) -> Proposal {
@@ -17,11 +17,13 @@ pub(super) fn assimilate_conf(cx: &Context<'_>, _: &Args, _: &mut dyn CryptoRng)
         Err(e) => return Reply::error(Errno::EINVAL, format!("could not parse the input: {e}")).into(),
     };
     let (mut changes, mut rest) = (Vec::new(), String::new());
+    // What does not fit is given back as well.
+    let mut room = Room::left_by(cx.state.config());
     for (section, options) in file.sections() {
         let mut left = String::new();
         for (name, value) in options {
             let target = Target::parse(section);
-            match target.and_then(|target| checked_set(&target, name, value).ok()) {
+            match target.and_then(|target| checked_set(&target, name, value, false, &mut room).ok()) {
                 Some(change) => changes.push(change),
                 // Writing to a String cannot fail.
                 None => drop(writeln!(left, "\t{name} = {value}")),

@@ -148,3 +148,63 @@ fn a_conf_file_is_taken_over_as_far_as_it_can_be() {
     let minimal = mon.output(json!({"prefix": "config generate-minimal-conf"}));
     assert!(minimal.ends_with("\tmon_host = v2:127.0.0.1:3300/0\n"), "{minimal}");
 }
+
+#[test]
+fn nothing_makes_the_database_too_large_to_be_handed_out() {
+    let mut mon = TestMon::new();
+    let mut force = |who: &str, name: &str, value: &str| {
+        let command =
+            json!({"prefix": "config set", "who": who, "name": name, "value": value, "force": true});
+        let reply = mon.run(command);
+        assert!(reply.status.len() < 1000, "{}", reply.status);
+        reply.result
+    };
+    let (name, value) = ("x".repeat(256), "x".repeat(64 << 10));
+    assert_eq!(force("global", &name, "1"), 0);
+    for wrong in
+        [name.clone() + "x", "a b\n".to_owned(), "\u{1b}[2J".to_owned(), "ü".to_owned(), String::new()]
+    {
+        assert_eq!(force("global", &wrong, "1"), Errno::EINVAL.to_wire(), "{wrong:?}");
+    }
+    for wrong in [format!("client.{name}"), "osd/host:a/host:b".to_owned(), "osd/rack:a/host:b".to_owned()] {
+        assert_eq!(force(&wrong, "x", "1"), Errno::EINVAL.to_wire(), "{wrong}");
+    }
+    assert_eq!(force("global", "x", &(value.clone() + "x")), Errno::EFBIG.to_wire());
+    for n in 0..15 {
+        assert_eq!(force("global", &format!("x{n}"), &value), 0);
+    }
+    assert_eq!(force("osd", "x15", &value), Errno::ENOSPC.to_wire());
+    assert_eq!(force("global", "x14", &value), 0, "it takes the place of the old value");
+    let conf = format!("[global]\nosd_class_dir = {value}\nosd_max_backfills = 2\n");
+    let admin = caller("client.admin", "allow *");
+    let reply = mon.run_as(&admin, &json!({"prefix": "config assimilate-conf"}), conf.as_bytes());
+    assert!(String::from_utf8_lossy(&reply.output).contains("osd_class_dir = xx"), "it is given back");
+    assert_eq!(get(&mut mon, "osd.3", "osd_max_backfills"), "2\n");
+    mon.output(json!({"prefix": "config rm", "who": "global", "name": "x0"}));
+    assert_eq!(set(&mut mon, "osd", "osd_class_dir", &value).0, 0, "there is room again");
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let mut mon = TestMon::new();
+    for name in ["rgw_ldap_secret", "rgw_crypt_default_encryption_key", "rgw_keystone_admin_password"] {
+        assert_eq!(set(&mut mon, "client", name, "hush").0, 0);
+        assert_eq!(get(&mut mon, "client.a", name), "******\n");
+    }
+    assert_eq!(set(&mut mon, "client", "rgw_keystone_admin_password_path", "/shown").0, 0);
+    for command in [json!({"prefix": "config dump"}), json!({"prefix": "config get", "who": "client.a"})] {
+        for format in ["plain", "json"] {
+            let mut command = command.clone();
+            command["format"] = format.into();
+            let shown = mon.output(command);
+            assert!(!shown.contains("hush") && shown.contains("/shown"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn help_says_what_is_unknown() {
+    let reply = TestMon::new().run(json!({"prefix": "config help", "key": "nosuch"}));
+    let expected = (Errno::ENOENT.to_wire(), "unrecognized config option 'nosuch'");
+    assert_eq!((reply.result, reply.status.as_str()), expected);
+}

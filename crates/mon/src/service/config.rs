@@ -9,6 +9,7 @@ use std::{cmp::Ordering, collections::BTreeMap, fmt};
 use sepiola_osdmap::CrushMap;
 use sepiola_wire::{EntityName, EntityType};
 
+use super::config_limits::sendable;
 use crate::{MonOptions, state::MonState};
 
 /// Whom an option is set for.
@@ -32,8 +33,11 @@ impl<'a> Target<'a> {
         for mask in parts {
             match mask.split_once(':')? {
                 ("", _) | (_, "") => return None,
-                ("class", class) => target.class = Some(class),
-                location => target.location = Some(location),
+                ("class", class) if target.class.is_none() => target.class = Some(class),
+                location if location.0 != "class" && target.location.is_none() => {
+                    target.location = Some(location);
+                }
+                _ => return None,
             }
         }
         Some(target)
@@ -153,7 +157,7 @@ pub(crate) fn applied(state: &MonState, entity: &EntityName, place: &Place) -> B
 /// What an entity on `host` is told.
 pub(crate) fn values_for(state: &MonState, entity: &EntityName, host: &str) -> BTreeMap<String, String> {
     let applied = applied(state, entity, &Place::of(entity, host, state));
-    applied.into_iter().map(|(name, option)| (name, option.value)).collect()
+    sendable(applied.into_iter().map(|(name, option)| (name, option.value)).collect())
 }
 
 /// Makes a monitor follow what the database says of itself.
@@ -210,7 +214,17 @@ mod tests {
     fn masks_are_stored_in_one_order() {
         let target = Target::parse("osd/class:ssd/host:h").unwrap();
         assert_eq!((target.to_string(), target.section), ("osd/host:h/class:ssd".to_owned(), "osd"));
-        for nobody in ["", "*", "OSD", "foo.bar", "osd/", "osd/x", "osd/class:"] {
+        for nobody in [
+            "",
+            "*",
+            "OSD",
+            "foo.bar",
+            "osd/",
+            "osd/x",
+            "osd/class:",
+            "osd/host:a/rack:b",
+            "osd/class:a/class:b",
+        ] {
             assert_eq!(Target::parse(nobody), None, "{nobody}");
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod auth;
 pub(crate) mod cluster_log;
 pub(crate) mod config;
+pub(crate) mod config_limits;
 pub(crate) mod fullness;
 pub mod liveness;
 pub(crate) mod osd;
