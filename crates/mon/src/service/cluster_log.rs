@@ -43,11 +43,12 @@ pub(crate) fn line(
     change::cluster_log(&entry)
 }
 
-/// As much of a text as a line may have.
+/// As much of a text as a line may have, without the line breaks and escape sequences that would make a terminal
+/// or a reader take it for something else.
 pub(crate) fn shortened(text: &str) -> String {
     let fits = |end: &usize| *end <= MAX_TEXT;
     let end = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(fits).last().unwrap_or(0);
-    text[..end].to_owned()
+    text[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// What a session wants to hear of the log: one level and all above it. Asking for another level replaces
@@ -155,6 +156,18 @@ mod tests {
         assert_eq!(texts(&mut subscription, &mon), ["a", "b"]);
         write(&mut mon, LogLevel::WARN, "c");
         assert!(texts(&mut subscription, &mon).is_empty());
+    }
+
+    #[test]
+    fn nobody_makes_two_lines_of_one() {
+        let mut mon = TestMon::new();
+        let forged = "hello\n2026-12-01T00:00:00 mon.a (mon.0) 1 : cluster [ERR] \u{1b}[2J\u{9b}31m\r";
+        mon.output(serde_json::json!({"prefix": "log", "logtext": [forged]}));
+        write(&mut mon, LogLevel::INFO, forged);
+        for line in mon.state.cluster_log().newest().take(2) {
+            assert!(line.text.starts_with("hello 2026") && !line.text.contains(char::is_control), "{line:?}");
+        }
+        assert_eq!(mon.output(serde_json::json!({"prefix": "log last", "num": 2})).lines().count(), 2);
     }
 
     #[test]
