@@ -170,14 +170,18 @@ fn keyring_json(name: &EntityName, entity: &EntityAuth) -> Value {
     object
 }
 
+/// All entities but the monitors', whose key is in the monitors' own keyrings and in no list of Ceph's.
+fn listed<'a>(cx: &'a Context<'_>) -> impl Iterator<Item = (&'a EntityName, &'a EntityAuth)> {
+    cx.state.entities().iter().filter(|(name, _)| name.kind != EntityType::Mon)
+}
+
 fn ls(cx: &Context<'_>, _: &Args) -> Reply {
-    let entities = cx.state.entities();
     if !cx.plain() {
-        let dump: Vec<_> = entities.iter().map(|(name, entity)| keyring_json(name, entity)).collect();
+        let dump: Vec<_> = listed(cx).map(|(name, entity)| keyring_json(name, entity)).collect();
         return cx.json(&json!({ "auth_dump": dump }), true);
     }
     let mut out = String::new();
-    for (name, entity) in entities {
+    for (name, entity) in listed(cx) {
         let _ = writeln!(out, "{name}\n\tkey: {}", key_text(entity));
         for (service, text) in &entity.caps {
             let _ = writeln!(out, "\tcaps: [{service}] {text}");
@@ -235,9 +239,9 @@ fn export(cx: &Context<'_>, args: &Args) -> Reply {
         return reply;
     }
     let reply = if cx.plain() {
-        Reply::output(keyring_text(cx.state.entities(), true))
+        Reply::output(keyring_text(listed(cx), true))
     } else {
-        cx.json(&cx.state.entities().iter().map(|(name, entity)| keyring_json(name, entity)).collect(), true)
+        cx.json(&listed(cx).map(|(name, entity)| keyring_json(name, entity)).collect(), true)
     };
     reply.with_status("exported master keyring")
 }

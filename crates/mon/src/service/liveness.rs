@@ -1,7 +1,7 @@
 //! Which OSDs still answer: beacons missed and failures reported.
 //!
-//! Not replicated: after a restart every OSD starts with a full grace period, so that a monitor's own
-//! absence is never held against the OSDs.
+//! Not replicated: after a restart every OSD gets the time to find the monitor again, so that a monitor's
+//! own absence is never held against the OSDs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,6 +18,9 @@ pub struct LivenessRules {
     /// An OSD that has lost its session, and sends no beacon on a new one for this long, is down: what a
     /// crash looks like, since the kernel closes a dead process's connections at once.
     pub reconnect_grace: Duration,
+    /// What an OSD that is up in the map gets to be heard for the first time, when the monitor has just
+    /// started: OSDs try again at growing intervals.
+    pub first_grace: Duration,
     /// A report older than this no longer counts.
     pub report_age: Duration,
     /// How many other OSDs must complain, where that many others are up.
@@ -30,6 +33,7 @@ impl Default for LivenessRules {
         LivenessRules {
             beacon_grace: Duration::from_secs(4),
             reconnect_grace: Duration::from_secs(2),
+            first_grace: Duration::from_secs(15),
             report_age: Duration::from_secs(20),
             min_reporters: 2,
         }
@@ -107,7 +111,8 @@ impl Liveness {
         let mut dead = Vec::new();
         for osd in up {
             // An OSD that is up in the map and was never heard: this monitor has just started.
-            self.heard.entry(*osd).or_insert(now);
+            let more = rules.first_grace.saturating_sub(rules.beacon_grace);
+            self.heard.entry(*osd).or_insert(now + more);
             let others = up.len() - 1;
             let needed = rules.min_reporters.min(others).max(1);
             let blamed = self.reports.get(osd).is_some_and(|reporters| reporters.len() >= needed);
@@ -155,11 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn an_osd_that_was_never_heard_gets_a_full_grace() {
+    fn an_osd_that_was_never_heard_gets_the_time_to_come_back() {
         let (mut l, start, rules) = (Liveness::default(), Instant::now(), LivenessRules::default());
         assert_eq!(l.dead(&up(1), start + 100 * SECOND, &rules), []);
-        assert_eq!(l.dead(&up(1), start + 103 * SECOND, &rules), []);
-        assert_eq!(l.dead(&up(1), start + 104 * SECOND, &rules), [OsdId(0)]);
+        let due = start + 100 * SECOND + rules.first_grace;
+        assert_eq!(l.dead(&up(1), due - SECOND, &rules), []);
+        assert_eq!(l.dead(&up(1), due, &rules), [OsdId(0)]);
+        // Once it was heard, it is judged as any other.
+        let mut l = Liveness::default();
+        l.dead(&up(1), start, &rules);
+        l.heard_from(OsdId(0), start + SECOND);
+        assert_eq!(l.dead(&up(1), start + SECOND + rules.beacon_grace, &rules), [OsdId(0)]);
     }
 
     #[test]
