@@ -38,9 +38,7 @@ where
     config.observe(logging::apply);
     let _admin = match config.read(|config| config.text("admin_socket")) {
         Some(path) => {
-            let socket = AdminSocket::bind(std::path::Path::new(&path))
-                .map_err(|e| Failure::new(format!("admin_socket {path}: {e}")))?;
-            Some(AbortOnDrop(tokio::spawn(socket.serve(admin.clone()))))
+            bind_admin_socket(&path)?.map(|socket| AbortOnDrop(tokio::spawn(socket.serve(admin.clone()))))
         }
         None => None,
     };
@@ -57,6 +55,21 @@ where
     }
     trigger.raise();
     Ok(running.await?)
+}
+
+/// The admin socket. A daemon does without if the path is longer than the system takes, as in deep folders.
+fn bind_admin_socket(path: &str) -> Result<Option<AdminSocket>, Failure> {
+    match AdminSocket::bind(std::path::Path::new(path)) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => {
+            tracing::warn!(path, error = %e, "no admin socket");
+            Ok(None)
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::AddrInUse => Err(Failure::new(format!(
+            "this daemon is running already: it answers at its admin_socket {path}"
+        ))),
+        Err(e) => Err(Failure::new(format!("admin_socket {path}: {e}"))),
+    }
 }
 
 /// Serves `/metrics`. The port that the system chose for 0 is what `config get prometheus_addr` shows then.

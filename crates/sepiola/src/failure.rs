@@ -1,6 +1,6 @@
 //! How a command fails: one line on standard error, and the errno as exit status.
 
-use std::process::ExitCode;
+use std::{io::Write as _, process::ExitCode};
 
 use sepiola_wire::Errno;
 
@@ -48,7 +48,8 @@ impl Failure {
     /// Prints the reason and gives the exit status.
     pub fn report(self) -> ExitCode {
         if !self.message.is_empty() {
-            eprintln!("{}", self.message);
+            // Whoever closed standard error has no use for the reason, but for the exit status.
+            let _ = writeln!(std::io::stderr(), "{}", self.message);
         }
         match self.errno {
             Some(errno) => u8::try_from(errno.code()).map_or(ExitCode::FAILURE, ExitCode::from),

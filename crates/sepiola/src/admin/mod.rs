@@ -38,7 +38,13 @@ pub struct AdminSocket {
 
 impl AdminSocket {
     /// Binds `path`, in place of what an earlier process left there.
+    ///
+    /// # Errors
+    /// `AddrInUse` when somebody answers there: the daemon is running already.
     pub fn bind(path: &Path) -> io::Result<Self> {
+        if std::os::unix::net::UnixStream::connect(path).is_ok() {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
         match std::fs::remove_file(path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => {}
@@ -104,6 +110,20 @@ mod tests {
     use sepiola_wire::EntityName;
 
     use super::*;
+
+    #[tokio::test]
+    async fn the_socket_of_a_running_daemon_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("osd.0.asok");
+        let first = AdminSocket::bind(&path).unwrap();
+        let second = AdminSocket::bind(&path).err().map(|e| e.kind());
+        assert_eq!(second, Some(io::ErrorKind::AddrInUse));
+        assert!(path.exists());
+        drop(first);
+        // What a process that was killed leaves behind is in nobody's way.
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        AdminSocket::bind(&path).unwrap();
+    }
 
     #[tokio::test]
     async fn a_command_is_answered_with_its_length_and_the_file_goes_with_the_socket() {
