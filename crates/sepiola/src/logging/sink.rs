@@ -75,7 +75,8 @@ fn open(path: &Path) -> io::Result<File> {
 pub struct Lines<'a>(&'a Sink);
 
 impl Write for Lines<'_> {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, written: &[u8]) -> io::Result<usize> {
+        let line = &*one_line(written);
         if self.0.to_stderr.load(Ordering::Relaxed) {
             let _ = io::stderr().write_all(line);
         }
@@ -84,12 +85,38 @@ impl Write for Lines<'_> {
         {
             file.write_all(line)?;
         }
-        Ok(line.len())
+        Ok(written.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// As long as a line may be, with its end.
+const MAX_LINE: usize = 4 << 10;
+
+/// What is written of a line. The formatter lets the line breaks of a value through, which may be a peer's: they
+/// are escaped, as are all control characters, so that no value looks like a line of its own.
+fn one_line(written: &[u8]) -> Vec<u8> {
+    const CUT: &str = "...";
+    let text = String::from_utf8_lossy(written.strip_suffix(b"\n").unwrap_or(written));
+    let mut line = String::with_capacity(text.len().min(MAX_LINE) + 1);
+    for c in text.chars() {
+        let before = line.len();
+        if c.is_control() {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+        if line.len() + CUT.len() + 1 > MAX_LINE {
+            line.truncate(before);
+            line.push_str(CUT);
+            break;
+        }
+    }
+    line.push('\n');
+    line.into_bytes()
 }
 
 #[cfg(test)]
@@ -117,5 +144,23 @@ mod tests {
         write("four\n");
         assert_eq!(std::fs::read_to_string(&moved).unwrap(), "one\ntwo\n");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "three\n");
+    }
+
+    #[test]
+    fn a_value_neither_starts_a_line_nor_fills_the_disk() {
+        let forged = b"WARN from=a\nERROR \x1b[2J \xc2\x9b1m \xff\r\n";
+        assert_eq!(
+            String::from_utf8(one_line(forged)).unwrap(),
+            "WARN from=a\\nERROR \\u{1b}[2J \\u{9b}1m \u{fffd}\\r\n"
+        );
+        assert_eq!(one_line(b"plain \xc3\xa9\n"), b"plain \xc3\xa9\n");
+        for long in ["x".repeat(1 << 20), "\u{e9}".repeat(1 << 20), "\u{1b}".repeat(1 << 20)] {
+            let line = String::from_utf8(one_line(long.as_bytes())).unwrap();
+            assert!(
+                (MAX_LINE - 8..=MAX_LINE).contains(&line.len()) && line.ends_with("...\n"),
+                "{}",
+                line.len()
+            );
+        }
     }
 }
