@@ -1,6 +1,8 @@
 //! `config ...` and `injectargs` of a running daemon.
 
-use sepiola_config::{Config, Layer, OPTIONS, known_option, option_info, option_name, split_ceph_args};
+use sepiola_config::{
+    Config, HIDDEN, Layer, OPTIONS, is_secret, known_option, option_info, option_name, split_ceph_args,
+};
 use sepiola_wire::Errno;
 use serde_json::{Map, Value, json};
 
@@ -83,11 +85,7 @@ pub(super) fn diff(admin: &Admin, command: &Value) -> Answer {
 }
 
 fn layers(config: &Config, name: &str) -> Value {
-    let shown = |text: &str| match config.shown(name) {
-        // The same asterisks that hide the value hide what each layer says.
-        Some(shown) if config.get(name).as_ref() != Some(&shown) => shown,
-        _ => text.to_owned(),
-    };
+    let shown = |text: &str| if is_secret(name) && !text.is_empty() { HIDDEN } else { text }.to_owned();
     let default = known_option(name).map_or("", |known| known.default_for(true));
     let said = config.said_of(name).map(|(layer, text)| (layer.name(), shown(text)));
     let fields = [("default", default.to_owned())].into_iter().chain(said);
@@ -201,5 +199,8 @@ mod tests {
             let shown = run(&admin, json!({ "prefix": prefix })).unwrap().to_string();
             assert!(shown.contains("******") && !shown.contains("a secret"), "{shown}");
         }
+        admin.config.update(|config| config.set(Layer::Runtime, "key", ""));
+        let shown = run(&admin, json!({"prefix": "config diff"})).unwrap().to_string();
+        assert!(!shown.contains("a secret"), "{shown}");
     }
 }
