@@ -60,7 +60,7 @@ use crate::{
 };
 use format::Format;
 use signature::{Arg, Args};
-pub(crate) use tell::tell;
+pub(crate) use tell::{may_tell, tell};
 
 /// Who sent a command.
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@
 
 use std::{net::SocketAddr, sync::atomic::Ordering, time::Instant};
 
+use bytes::Bytes;
 use sepiola_cephx::{AuthEnv, MonAuthenticator, ServerAuthenticator};
 use sepiola_messages::{
     Auth, AuthReply, Command, CommandReply, GetPoolStats, MonCommand, MonCommandAck, MonGetMap,
@@ -233,9 +234,13 @@ impl Monitor {
     fn tell(&self, session: &Session, state: &MonState, request: Command, tid: Tid) {
         let shared = session.shared.clone();
         let asked = serde_json::from_str(&request.cmd.concat()).unwrap_or_default();
+        if !command::may_tell(&shared.caller, &asked) {
+            let (result, status) = (Errno::EACCES.to_wire(), "access denied".to_owned());
+            return shared.send(&CommandReply { result, status, output: Bytes::new() }, tid);
+        }
         if request.fsid == state.fsid()
             && let Some(commands) = &self.options.commands
-            && let Some(reply) = command::tell(commands.as_ref(), &session.shared.caller, &asked)
+            && let Some(reply) = command::tell(commands.as_ref(), &asked)
         {
             let reply = CommandReply { result: reply.result, status: reply.status, output: reply.output };
             return shared.send(&reply, tid);
