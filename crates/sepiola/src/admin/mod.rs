@@ -6,6 +6,7 @@
 //! administrator.
 
 mod commands;
+pub mod counters;
 mod options;
 mod perf;
 

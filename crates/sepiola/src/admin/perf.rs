@@ -11,30 +11,10 @@ use std::{
 use sepiola_wire::{Errno, UTime};
 use serde_json::{Map, Value, json};
 
-use super::commands::{Admin, Answer, Daemon};
-
-/// One counter's value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reading {
-    /// Only grows.
-    Count(u64),
-    /// Also falls.
-    Level(u64),
-    /// Times in seconds: how many, and their sum.
-    Times(u64, f64),
-}
-
-/// One counter.
-#[derive(Debug, Clone, Copy)]
-pub struct Counter {
-    pub group: &'static str,
-    pub name: &'static str,
-    /// A short name for columns of `daemonperf`.
-    pub nick: &'static str,
-    pub about: &'static str,
-    pub bytes: bool,
-    pub reading: Reading,
-}
+use super::{
+    commands::{Admin, Answer},
+    counters::{self, Counter, Reading},
+};
 
 /// What was subtracted by resets, by group and name.
 #[derive(Debug, Default)]
@@ -58,50 +38,9 @@ impl Baseline {
     }
 }
 
-macro_rules! counters {
-    ($group:literal: $($name:literal $nick:literal $kind:ident($($value:expr),+) $unit:ident $about:literal;)*) => {
-        vec![$(Counter {
-            group: $group, name: $name, nick: $nick, about: $about, bytes: stringify!($unit) == "bytes",
-            reading: Reading::$kind($($value),+),
-        }),*]
-    };
-}
-
-fn of_osd(p: &sepiola_osd::OsdPerf) -> Vec<Counter> {
-    counters! { "osd":
-        "op" "ops" Count(p.op) none "Client operations";
-        "op_in_bytes" "wr" Count(p.op_in_bytes) bytes "Client operations total write size";
-        "op_out_bytes" "rd" Count(p.op_out_bytes) bytes "Client operations total read size";
-        "op_latency" "l" Times(p.op_latency_count, p.op_latency_nanos as f64 / 1e9) none "Latency of client operations";
-        "op_r" "" Count(p.op_r) none "Client read operations";
-        "op_w" "" Count(p.op_w) none "Client write operations";
-        "numpg" "pgs" Level(p.numpg) none "Placement groups";
-        "objects" "" Level(p.objects) none "Objects";
-        "stat_bytes" "size" Level(p.stat_bytes) bytes "What the store may take";
-        "stat_bytes_used" "used" Level(p.stat_bytes_used) bytes "What objects take";
-        "stat_bytes_avail" "" Level(p.stat_bytes.saturating_sub(p.stat_bytes_used)) bytes "What is left";
-        "osdmap_epoch" "" Level(p.osdmap_epoch.into()) none "Epoch of the OSD map";
-    }
-}
-
-fn of_mon(p: &sepiola_mon::MonPerf) -> Vec<Counter> {
-    counters! { "mon":
-        "num_sessions" "sess" Level(p.num_sessions) none "Open sessions";
-        "log_index" "" Count(p.log_index) none "Last log entry applied";
-        "osdmap_epoch" "" Level(p.osdmap_epoch.into()) none "Epoch of the OSD map";
-        "entities" "" Level(p.entities) none "Entities with a key";
-    }
-}
-
 impl Admin {
     fn counters(&self) -> Vec<Counter> {
-        let mut counters = match &self.daemon {
-            Daemon::Mon(mon) => of_mon(&mon.read().unwrap_or_default()),
-            Daemon::Osd(osd) => of_osd(&osd.read().unwrap_or_default()),
-        };
-        let uptime = UTime::now().saturating_since(self.started).as_secs();
-        counters.extend(counters! { "daemon": "uptime" "" Level(uptime) none "Seconds since the start"; });
-        counters
+        counters::of(&self.daemon, UTime::now().saturating_since(self.started))
     }
 }
 
@@ -181,8 +120,15 @@ mod tests {
     #[test]
     fn a_reset_starts_counts_over_and_leaves_levels() {
         let baseline = Baseline::default();
-        let counter =
-            |name, reading| Counter { group: "g", name, nick: "", about: "", bytes: false, reading };
+        let counter = |name, reading| Counter {
+            group: "g",
+            name,
+            nick: "",
+            metric: "",
+            about: "",
+            bytes: false,
+            reading,
+        };
         let [count, level, times] =
             [("c", Reading::Count(7)), ("l", Reading::Level(7)), ("t", Reading::Times(2, 3.0))]
                 .map(|(name, reading)| counter(name, reading));

@@ -6,71 +6,52 @@ use super::exposition::{
     Kind::{self, CephCounter, Counter, Gauge},
     Metric,
 };
-use crate::admin::Daemon;
+use crate::admin::{
+    Daemon,
+    counters::{self, Reading},
+};
 
 type Labels = Vec<(&'static str, String)>;
 
 fn one(name: &'static str, help: &'static str, kind: Kind, labels: &Labels, value: f64) -> Metric {
-    Metric { name, help, kind, samples: vec![(labels.clone(), value)] }
+    Metric { name: name.into(), help, kind, samples: vec![(labels.clone(), value)] }
 }
 
 /// Everything that a daemon has to tell; nothing of itself before it has started and after it has ended.
 pub fn metrics(daemon: &Daemon, name: &str) -> Vec<Metric> {
-    match daemon {
-        Daemon::Mon(mon) => of_monitor(mon, name),
-        Daemon::Osd(osd) => osd.read().map_or(Vec::new(), |perf| of_osd(&perf, name)),
+    let Some(counters) = counters::of_running(daemon) else { return Vec::new() };
+    let own = vec![("ceph_daemon", name.to_owned())];
+    let mut all: Vec<_> = counters.iter().flat_map(|counter| counted(counter, &own)).collect();
+    if let Daemon::Mon(mon) = daemon {
+        all.push(one("ceph_mon_quorum_status", "1 if the monitor is in the quorum", Gauge, &own, 1.0));
+        all.extend(of_cluster(mon));
+    }
+    all
+}
+
+/// A counter as Prometheus has it: sums of times are two metrics.
+fn counted(counter: &counters::Counter, own: &Labels) -> Vec<Metric> {
+    if counter.metric.is_empty() {
+        return Vec::new();
+    }
+    let grows = if counter.metric.starts_with("ceph_") { CephCounter } else { Counter };
+    let metric = |suffix: &str, kind, value| Metric {
+        name: [counter.metric, suffix].concat().into(),
+        help: counter.about,
+        kind,
+        samples: vec![(own.clone(), value)],
+    };
+    match counter.reading {
+        Reading::Count(n) => vec![metric("", grows, n as f64)],
+        Reading::Level(n) => vec![metric("", Gauge, n as f64)],
+        Reading::Times(n, sum) => vec![metric("_count", grows, n as f64), metric("_sum", grows, sum)],
     }
 }
 
-fn of_osd(p: &sepiola_osd::OsdPerf, name: &str) -> Vec<Metric> {
-    let own = vec![("ceph_daemon", name.to_owned())];
-    let metric = |name, help, kind, value: u64| one(name, help, kind, &own, value as f64);
-    vec![
-        metric("ceph_osd_op", "Client operations", CephCounter, p.op),
-        metric("ceph_osd_op_r", "Client read operations", CephCounter, p.op_r),
-        metric("ceph_osd_op_w", "Client write operations", CephCounter, p.op_w),
-        metric("ceph_osd_op_in_bytes", "Client operations total write size", CephCounter, p.op_in_bytes),
-        metric("ceph_osd_op_out_bytes", "Client operations total read size", CephCounter, p.op_out_bytes),
-        metric(
-            "ceph_osd_op_latency_count",
-            "Client operations with a measured time",
-            CephCounter,
-            p.op_latency_count,
-        ),
-        one(
-            "ceph_osd_op_latency_sum",
-            "Seconds from an operation's arrival to its reply",
-            CephCounter,
-            &own,
-            p.op_latency_nanos as f64 / 1e9,
-        ),
-        metric("ceph_osd_numpg", "Placement groups", Gauge, p.numpg),
-        metric("ceph_osd_stat_bytes", "What the store may take", Gauge, p.stat_bytes),
-        metric("ceph_osd_stat_bytes_used", "What objects take of it", Gauge, p.stat_bytes_used),
-        metric("sepiola_osd_objects", "Objects", Gauge, p.objects),
-        metric("sepiola_osdmap_epoch", "Epoch of the OSD map", Gauge, p.osdmap_epoch.into()),
-        metric("sepiola_handshakes", "Connections that began to authenticate", Counter, p.handshakes),
-        metric("sepiola_sessions_opened", "Connections that authenticated", Counter, p.sessions_opened),
-        metric("sepiola_sessions", "Open connections", Gauge, p.sessions),
-    ]
-}
-
-fn of_monitor(mon: &sepiola_mon::PerfHandle, name: &str) -> Vec<Metric> {
-    let Some(p) = mon.read() else { return Vec::new() };
+/// What a monitor knows of the whole cluster.
+fn of_cluster(mon: &sepiola_mon::PerfHandle) -> Vec<Metric> {
     let ask = |command: Value| mon.describe(&command).unwrap_or_default();
-    let own = vec![("ceph_daemon", name.to_owned())];
-    let metric = |name, help, kind, value: u64| one(name, help, kind, &own, value as f64);
-    let mut all = vec![
-        metric("ceph_mon_num_sessions", "Open sessions", Gauge, p.num_sessions),
-        metric("ceph_mon_quorum_status", "1 if the monitor is in the quorum", Gauge, 1),
-        metric("sepiola_osdmap_epoch", "Epoch of the OSD map", Gauge, p.osdmap_epoch.into()),
-        metric("sepiola_mon_entities", "Entities with a key", Gauge, p.entities),
-        metric("sepiola_mon_log_index", "Log entries applied", Counter, p.log_index),
-        metric("sepiola_handshakes", "Connections that began to authenticate", Counter, p.handshakes),
-        metric("sepiola_sessions_opened", "Connections that authenticated", Counter, p.sessions_opened),
-        metric("sepiola_sessions", "Open connections", Gauge, p.num_sessions),
-    ];
-    all.push(health(&ask(json!({"prefix": "health"}))));
+    let mut all = vec![health(&ask(json!({"prefix": "health"})))];
     all.extend(osds(&ask(json!({"prefix": "osd dump"}))));
     all.extend(usage(&ask(json!({"prefix": "df"}))));
     all
@@ -96,7 +77,7 @@ fn over(
 ) -> Metric {
     let entries = list.as_array().into_iter().flatten();
     let samples = entries.filter_map(|entry| Some((labels(entry), value(entry)?))).collect();
-    Metric { name, help, kind, samples }
+    Metric { name: name.into(), help, kind, samples }
 }
 
 fn osds(dump: &Value) -> Vec<Metric> {
@@ -158,4 +139,28 @@ fn usage(df: &Value) -> Vec<Metric> {
         over(name, help, Gauge, &df["pools"], label, |pool| pool["stats"][field].as_f64())
     }));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_has_the_kind_that_its_reading_and_its_name_ask_for() {
+        let counted = |metric, reading| {
+            let (group, name, nick) = ("g", "n", "");
+            let counter = counters::Counter { group, name, nick, metric, about: "", bytes: false, reading };
+            let metrics = counted(&counter, &Vec::new());
+            metrics.into_iter().map(|m| (m.name.into_owned(), m.kind, m.samples[0].1)).collect::<Vec<_>>()
+        };
+        let named = |name: &str, kind, value| (name.to_owned(), kind, value);
+        assert_eq!(counted("ceph_x", Reading::Count(1)), [named("ceph_x", CephCounter, 1.0)]);
+        assert_eq!(counted("sepiola_x", Reading::Count(1)), [named("sepiola_x", Counter, 1.0)]);
+        assert_eq!(counted("ceph_x", Reading::Level(1)), [named("ceph_x", Gauge, 1.0)]);
+        assert_eq!(
+            counted("ceph_x", Reading::Times(2, 0.5)),
+            [named("ceph_x_count", CephCounter, 2.0), named("ceph_x_sum", CephCounter, 0.5)]
+        );
+        assert_eq!(counted("", Reading::Level(1)), []);
+    }
 }

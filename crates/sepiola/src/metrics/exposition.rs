@@ -1,6 +1,6 @@
 //! Metrics as Prometheus reads them.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use prometheus_client::{
     collector::Collector,
@@ -24,7 +24,7 @@ pub enum Kind {
 /// One metric, with a value for each set of labels.
 #[derive(Debug, Clone)]
 pub struct Metric {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub help: &'static str,
     pub kind: Kind,
     pub samples: Vec<(Vec<(&'static str, String)>, f64)>,
@@ -42,7 +42,7 @@ impl Collector for Scrape {
                 Kind::Counter => MetricType::Counter,
                 Kind::CephCounter => MetricType::Unknown,
             };
-            let mut family = encoder.encode_descriptor(metric.name, metric.help, None, kind)?;
+            let mut family = encoder.encode_descriptor(&metric.name, metric.help, None, kind)?;
             for (labels, value) in &metric.samples {
                 let labels: Vec<_> = labels.iter().map(|(name, value)| (*name, escaped(value))).collect();
                 let one = family.encode_family(&labels)?;
@@ -76,7 +76,12 @@ mod tests {
 
     #[test]
     fn names_and_labels_are_those_that_prometheus_expects() {
-        let metric = |name, kind, labels| Metric { name, help: "Help", kind, samples: vec![(labels, 2.0)] };
+        let metric = |name: &'static str, kind, labels| Metric {
+            name: name.into(),
+            help: "Help",
+            kind,
+            samples: vec![(labels, 2.0)],
+        };
         let text = text(vec![
             metric("ceph_osd_up", Kind::Gauge, vec![("ceph_daemon", "osd.0".to_owned())]),
             metric("sepiola_sessions_opened", Kind::Counter, vec![]),
