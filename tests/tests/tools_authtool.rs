@@ -15,6 +15,8 @@ const ACCEPTED: &[Accepted] = &[
     Accepted { words: &["--add-key", "AQBxxg=="], part: Part::Words, why: SECRET },
     Accepted { words: &["--mode", "x"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["--cap", "mon"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["-n", "nonsense"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["-n", "other.x"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["--caps", "no-such-file"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["no-folder/keyring"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["-h"], part: Part::Status, why: "asking for help is no failure" },

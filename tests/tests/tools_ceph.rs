@@ -12,6 +12,7 @@ const ACCEPTED: &[Accepted] = &[
     Accepted { words: &["pg_num", "extra"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["tell", "osd.9"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["--yes-i-really-mean-it"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["daemon", "osd.0"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["daemon", "/no/such/socket"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["-i", "no-such-file"], part: Part::Words, why: EXPLAINS },
     Accepted {

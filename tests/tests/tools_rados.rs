@@ -23,6 +23,13 @@ const ACCEPTED: &[Accepted] = &[
     Accepted { words: &["-x"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["--pool"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["getxattr", "OWN", "from-file"], part: Part::Output, why: FROM_FILE },
+    Accepted { words: &["cp", "OWN"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["cppool", "test", "test"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["cppool", "test", "nowhere"], part: Part::Words, why: "warns in other words" },
+    Accepted { words: &["purge", "other"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["ls", "file"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["--prefix", "nonsense"], part: Part::Words, why: EXPLAINS },
+    Accepted { words: &["no-such-verb"], part: Part::Words, why: EXPLAINS },
     Accepted { words: &["--lock-type", "bogus"], part: Part::Words, why: "names the types that there are" },
 ];
 
@@ -282,7 +289,8 @@ fn pools_travel_in_files_and_copies() {
     // A file that is none, or that ends in the middle.
     let whole = std::fs::read(cluster.scratch("a")).unwrap();
     cluster.file("cut", &whole[..whole.len() / 2]);
-    let mut both = SideBySide::new(&cluster, "rados", &[]);
+    let explains = [Accepted { words: &["import"], part: Part::Words, why: EXPLAINS }];
+    let mut both = SideBySide::new(&cluster, "rados", &explains);
     both.check(&["-p", "c", "import", &*content]);
     both.check(&["-p", "c", "import", "/dev/null"]);
     both.check(&["-p", "c", "import", &file("cut")]);

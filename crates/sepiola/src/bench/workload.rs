@@ -101,10 +101,10 @@ pub enum BenchError {
     #[error(transparent)]
     Op(#[from] sepiola_client::Error),
     /// Nothing to read.
-    #[error("Must write data before running a read benchmark!")]
+    #[error("nothing to read: `bench SECONDS write --no-cleanup` leaves something")]
     NoData,
     /// Nothing to write over.
-    #[error("Must write data before using reuse_bench for a write benchmark!")]
+    #[error("nothing to write over: `bench SECONDS write --no-cleanup` leaves something")]
     NothingToReuse,
     /// The objects of the run before have another size.
     #[error("objects of {0} bytes cannot be written over with operations of {1} bytes")]

@@ -107,17 +107,17 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
         return Ok(());
     }
     let usage = |why: &str| Failure::new(why).hint("see `sepiola authtool --help`");
-    let file = args.file.as_deref().ok_or_else(|| usage("ceph-authtool: must specify filename"))?;
+    let file = args.file.as_deref().ok_or_else(|| usage("which keyring? its file is missing"))?;
     if !args.does_something() {
-        return Err(usage("no command specified"));
+        return Err(usage("nothing was asked for"));
     }
     if args.gen_key && args.add_key.is_some() {
-        return Err(usage("can't both gen-key and add-key"));
+        return Err(usage("--gen-key and --add-key exclude each other"));
     }
     let name = &args.name;
     let name: EntityName = name.parse().map_err(|_| {
         Failure::new(format!(
-            "error parsing '{name}': expected string of the form TYPE.ID, valid types are: auth, mon, osd, mds, mgr, client"
+            "'{name}' is no entity: those are called TYPE.ID, with type auth, mon, osd, mds, mgr or client"
         ))
     })?;
     let added = args.added_key()?;
@@ -143,7 +143,7 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
     if let Some(caps) = args.wanted_caps()? {
         if keyring.get(&name).is_none() {
             return Err(Failure::new(format!(
-                "can't find existing key for {name} and neither gen-key nor add-key specified"
+                "{name} has no key yet: --gen-key makes one, --add-key takes one"
             )));
         }
         keyring.entry(name.clone()).caps = caps;

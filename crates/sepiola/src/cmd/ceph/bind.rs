@@ -52,7 +52,7 @@ pub fn bind(words: &[String], descriptions: &[Description]) -> Result<Map<String
         (std::cmp::Reverse(*matched), distance(&prefix[..end], &wanted), prefix)
     });
     near.truncate(NEAREST);
-    let mut message = format!("no valid command found; {} closest matches:\n", near.len());
+    let mut message = format!("no such command; the nearest {}:\n", near.len());
     for (_, description) in near {
         message.push_str(&format!("{}\n", description.usage()));
     }

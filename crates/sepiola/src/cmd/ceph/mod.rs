@@ -87,13 +87,10 @@ pub fn run(mut args: CephArgs, mut options: ConfigOptions) -> CmdResult {
         None if args.help_wanted => words = vec!["help".to_owned()],
         None => return Err(invalid("no command: try `sepiola ceph status` or `sepiola ceph help`")),
         Some("daemon") => {
-            let [_, target, command @ ..] = &words[..] else {
-                return Err(invalid("daemon requires at least 3 arguments"));
+            let [_, target, _, ..] = &words[..] else {
+                return Err(invalid("daemon NAME|PATH COMMAND: a part of it is missing"));
             };
-            if command.is_empty() {
-                return Err(invalid("daemon requires at least 3 arguments"));
-            }
-            return daemon::ask(&daemon::find(target, &args, &options)?, command, &args);
+            return daemon::ask(&daemon::find(target, &args, &options)?, &words[2..], &args);
         }
         Some(_) => {}
     }
@@ -105,8 +102,7 @@ pub fn run(mut args: CephArgs, mut options: ConfigOptions) -> CmdResult {
             input
         }
         Some(file) => {
-            let failed =
-                |e: std::io::Error| Failure::new(format!("Can't open input file {}: {e}", file.display()));
+            let failed = |e: std::io::Error| Failure::new(format!("cannot read {}: {e}", file.display()));
             std::fs::read(file).map_err(failed)?
         }
     };
@@ -138,7 +134,7 @@ fn take_target(words: &mut Vec<String>) -> Result<Target, Failure> {
         return Ok(Target::Monitors);
     }
     if words.len() < 3 {
-        return Err(invalid("tell requires a target and a command: tell osd.N|PG|mon.X COMMAND"));
+        return Err(invalid("tell osd.N|PG|mon.X COMMAND: a part of it is missing"));
     }
     let name = &words[1];
     let target = match name.split_once('.') {

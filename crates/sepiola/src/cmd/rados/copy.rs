@@ -25,7 +25,7 @@ const OMAP_PAGE: u64 = 512;
 pub async fn object(io: &IoCtx, oid: &[u8], target: Option<&[u8]>, args: &RadosArgs) -> CmdResult {
     let pool = args.target_pool.as_deref().unwrap_or(io.pool_name());
     let Some(target) = target.or_else(|| (pool != io.pool_name()).then_some(oid)) else {
-        return Err(Failure::errno(Errno::EINVAL, "cannot copy object into itself"));
+        return Err(Failure::errno(Errno::EINVAL, "a copy needs another name or another pool"));
     };
     let opened = io.rados().open_ioctx(pool).await;
     let mut to = opened.map_err(|e| {
@@ -46,9 +46,9 @@ pub async fn object(io: &IoCtx, oid: &[u8], target: Option<&[u8]>, args: &RadosA
 /// `cppool POOL DEST_POOL`.
 pub async fn pool(rados: &Rados, from: &str, to: &str, _: &RadosArgs) -> CmdResult {
     if from == to {
-        return Err(Failure::errno(Errno::EINVAL, "cannot copy pool into itself"));
+        return Err(Failure::errno(Errno::EINVAL, "this is one and the same pool"));
     }
-    eprintln!("WARNING: pool copy does not preserve user_version, which some     apps may rely on.");
+    eprintln!("warning: the copies get versions of their own");
     let failed = |e| plain(e).context(format_args!("error copying pool {from} => {to}"));
     let open = async |pool: &str, which: &str| {
         rados.open_ioctx(pool).await.map_err(|e| {
@@ -87,11 +87,9 @@ pub async fn pool(rados: &Rados, from: &str, to: &str, _: &RadosArgs) -> CmdResu
 /// `purge POOL`: removes all objects of all namespaces.
 pub async fn purge(rados: &Rados, pool: &str, args: &RadosArgs) -> CmdResult {
     if !args.yes_i_really_really_mean_it {
-        return Err(Failure::errno(
-            Errno::EPERM,
-            "WARNING:\n  This will PERMANENTLY DESTROY all objects from a pool with no way back.\n  \
-             To confirm, follow pool with --yes-i-really-really-mean-it",
-        ));
+        let why =
+            format!("every object in {pool} would be gone for good: --yes-i-really-really-mean-it does it");
+        return Err(Failure::errno(Errno::EPERM, why));
     }
     let io = rados.open_ioctx(pool).await.map_err(|e| {
         let errno = e.errno();

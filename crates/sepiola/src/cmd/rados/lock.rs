@@ -78,7 +78,7 @@ fn wanted(name: &str, flags: &LockArgs) -> Result<Lock, Failure> {
         "exclusive" => Lock::exclusive(name),
         "shared" => Lock::shared(name, tag.as_bytes()),
         _ => {
-            let why = "unknown lock type was specified, aborting: it is exclusive or shared";
+            let why = "--lock-type is exclusive or shared";
             return Err(Failure::errno(Errno::EINVAL, why));
         }
     };

@@ -132,9 +132,7 @@ async fn dispatch(rados: &Rados, args: &RadosArgs, verb: &[&[u8]]) -> CmdResult 
     let io = open_pool(rados, args).await?;
     match *verb {
         [b"ls"] | [b"ls", b"-"] => pool::objects(&io, args).await,
-        [b"ls", _] => {
-            Err(Failure::errno(Errno::EINVAL, "Please use --output to specify the output file name"))
-        }
+        [b"ls", _] => Err(Failure::errno(Errno::EINVAL, "ls writes to a file with -o FILE")),
         [b"put", oid, file] => object::put(&io, oid, file, args).await,
         [b"get", oid, file] => object::get(&io, oid, file, args.op_size()).await,
         [b"append", oid, file] => object::append(&io, oid, file, args.op_size()).await,
@@ -229,7 +227,7 @@ async fn cleanup(io: &IoCtx, args: &RadosArgs) -> CmdResult {
         Some(prefix) => {
             if !prefix.starts_with(crate::bench::ANY_RUN) {
                 let why =
-                    format!("Specified --prefix invalid, it must begin with \"{}\"", crate::bench::ANY_RUN);
+                    format!("objects of bench begin with {}, and so has --prefix to", crate::bench::ANY_RUN);
                 return Err(Failure::errno(Errno::EINVAL, why));
             }
             let objects = if args.all { io.list_all_namespaces() } else { io.list() };

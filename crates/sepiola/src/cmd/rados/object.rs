@@ -81,7 +81,7 @@ pub async fn append(io: &IoCtx, oid: &[u8], file: &[u8], op_size: u64) -> CmdRes
 pub async fn truncate(io: &IoCtx, oid: &[u8], length: &[u8]) -> CmdResult {
     let length: i64 = number(length, "size")?;
     let Ok(size) = u64::try_from(length) else {
-        return Err(Failure::errno(Errno::EINVAL, "error, cannot truncate to negative value"));
+        return Err(Failure::errno(Errno::EINVAL, "no object is shorter than 0 bytes"));
     };
     io.truncate(oid, size)
         .await

@@ -47,6 +47,6 @@ pub fn unknown(verb: &str, known: bool) -> Failure {
         None if known => {
             Failure::errno(Errno::EINVAL, format!("{verb}: wrong arguments; see `sepiola rados --help`"))
         }
-        None => Failure::errno(Errno::EINVAL, format!("unrecognized command {verb}; -h or --help for usage")),
+        None => Failure::errno(Errno::EINVAL, format!("{verb}: no such verb; see `sepiola rados --help`")),
     }
 }

@@ -69,13 +69,13 @@ impl Kind {
 #[derive(Debug, Error)]
 pub enum DumpError {
     /// It ends too early, or cannot be read at all.
-    #[error("Unexpected EOF")]
+    #[error("the file ends too early")]
     Truncated,
     /// It is no such file.
-    #[error("Invalid magic number: 0x{0:x} vs. 0x{MAGIC:x}")]
+    #[error("the file is no export: it begins with {0:#x} instead of {MAGIC:#x}")]
     Magic(u32),
     /// It is from the future.
-    #[error("Can't handle export format version={0}")]
+    #[error("the file is an export of version {0}, which is not known here")]
     Version(u32),
     /// A length or a mark is wrong.
     #[error("the file is damaged: {0}")]

@@ -62,7 +62,10 @@ fn whole_pg(body: &[u8]) -> Result<PgId, Failure> {
     let pg = PgId::decode(&mut s.body).map_err(DumpError::from)?;
     // Behind it comes what the OSD was; the shard is the last byte.
     if s.version > 2 && s.body.rest().last() != Some(&NO_SHARD) {
-        return Err(Failure::errno(Errno::EOPNOTSUPP, "Importing Erasure Coded shard is not supported"));
+        return Err(Failure::errno(
+            Errno::EOPNOTSUPP,
+            "the file has one shard of an erasure-coded pg, not whole objects",
+        ));
     }
     Ok(pg)
 }
