@@ -20,7 +20,7 @@ pub enum Part {
     /// A word that stands there literally.
     Word(String),
     /// An argument.
-    Argument(Argument),
+    Argument(Box<Argument>),
 }
 
 /// An argument; every attribute arrives as text.
