@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use sepiola_messenger::DaemonCommands;
-use sepiola_wire::Errno;
 use serde_json::{Map, Value};
 
 use super::{Caller, Reply, allowed, descriptions, format::pretty};
