@@ -1,7 +1,7 @@
 //! Commands for just this OSD: `ceph tell osd.N ...`.
 
 use bytes::Bytes;
-use sepiola_cephx::caps::OsdAccess;
+use sepiola_cephx::caps::{ClassCall, OsdAccess};
 use sepiola_messages::{Command, CommandReply};
 use sepiola_messenger::VERSION;
 use sepiola_wire::Errno;
@@ -15,34 +15,30 @@ impl Osd {
         if command.fsid != self.view().map().fsid() && !command.fsid.is_nil() {
             return failure(Errno::EINVAL, "wrong cluster");
         }
-        if !may(session, false) {
-            return failure(Errno::EPERM, "access denied");
-        }
         let text = command.cmd.concat();
         let command = serde_json::from_str(&text).unwrap_or_default();
         match argument(&command, "prefix") {
+            // What there is to ask is no secret.
             Some("get_command_descriptions") => success(self.descriptions()),
+            _ if !may_everything(session) => failure(Errno::EPERM, "access denied"),
             Some("version") if self.commands.get().is_none() => {
                 success(format!("{{\"version\":\"{VERSION}\"}}"))
             }
             // Older tools send the second word as an argument.
             Some("pg") if argument(&command, "cmd") == Some("query") => self.tell_of_pg(&command),
             Some("query") => self.tell_of_pg(&command),
-            Some(_) => self.tell_daemon(session, &command),
+            Some(_) => self.tell_daemon(&command),
             None => failure(Errno::EINVAL, "invalid json"),
         }
     }
 }
 
 impl Osd {
-    /// Asks whoever runs this OSD. Among those commands are some that change it, so reading is not enough.
-    fn tell_daemon(&self, session: &Session, command: &Value) -> CommandReply {
+    /// Asks whoever runs this OSD.
+    fn tell_daemon(&self, command: &Value) -> CommandReply {
         let unknown = || failure(Errno::EINVAL, "command not known");
         let prefix = argument(command, "prefix").unwrap_or_default();
         let Some(commands) = self.commands.get().filter(|c| c.knows(prefix)) else { return unknown() };
-        if !may(session, true) {
-            return failure(Errno::EPERM, "access denied");
-        }
         match commands.run(command) {
             None => unknown(),
             Some(Ok(answer)) if argument(command, "format") == Some("json") => success(answer.to_string()),
@@ -73,20 +69,21 @@ impl Osd {
     }
 }
 
-/// Whether the peer may read, and `write`, all of this OSD. Commands touch no object.
-fn may(session: &Session, write: bool) -> bool {
-    let caps = &session.peer.caps;
-    caps.is_allow_all()
-        || caps.allows_osd(&OsdAccess {
-            pool_name: "",
-            application_metadata: &Default::default(),
-            nspace: b"",
-            object: b"",
-            read: true,
-            write,
-            classes: &[],
-            addr: session.peer.addr.socket.map(|socket| socket.ip()),
-        })
+/// Whether the peer is allowed `*`, as real OSDs ask for. Nothing less covers a class that no OSD lists and no
+/// grant can name.
+fn may_everything(session: &Session) -> bool {
+    let unnamed = ClassCall { class: "\0", method: "\0", read: true, write: true, allow_listed: false };
+    session.peer.caps.allows_osd(&OsdAccess {
+        // No grant for some pools, namespaces or objects covers these names.
+        pool_name: "\0",
+        application_metadata: &Default::default(),
+        nspace: b"\0",
+        object: b"",
+        read: true,
+        write: true,
+        classes: &[unnamed],
+        addr: session.peer.addr.socket.map(|socket| socket.ip()),
+    })
 }
 
 /// What `ceph` needs to know to parse a command line.
@@ -94,7 +91,11 @@ const DESCRIPTIONS: &str = concat!(
     r#"{"cmd000":{"sig":["get_command_descriptions"],"#,
     r#""help":"these commands and their arguments, for programs","module":"osd","perm":"r","flags":0},"#,
     r#""cmd001":{"sig":["version"],"help":"what version this OSD is","module":"osd","perm":"r","flags":0},"#,
-    r#""cmd002":{"sig":["query",{"name":"pgid","type":"CephPgid"}],"#,
+    r#""cmd002":{"sig":["query",{"name":"pgid","type":"CephPgid","req":"false"}],"#,
+    r#""help":"all that the primary knows of a pg","module":"osd","perm":"r","flags":0},"#,
+    // As older tools put it.
+    r#""cmd003":{"sig":["pg",{"name":"pgid","type":"CephPgid"},"#,
+    r#"{"name":"cmd","type":"CephChoices","strings":"query"}],"#,
     r#""help":"all that the primary knows of a pg","module":"osd","perm":"r","flags":0}}"#,
 );
 
