@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, OnceLock, Weak,
-    atomic::{AtomicU32, Ordering},
+    atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
 use arc_swap::{ArcSwap, Guard};
@@ -25,6 +25,7 @@ use crate::{
     op::{Limits, Outputs},
     outgoing::{Outgoing, Refusal},
     pg::Pg,
+    reply::Verdict,
     session::Session,
     traffic::Traffic,
     waiting::{Parked, Waiting},
@@ -66,6 +67,8 @@ pub struct Osd {
     waiting: Mutex<Vec<Weak<Session>>>,
     // The newest epoch that some peer has.
     wanted: AtomicU32,
+    // No map will come that requests could wait for.
+    pub(crate) stopping: AtomicBool,
     pub(crate) traffic: Traffic,
     // What whoever runs this OSD answers for it.
     pub(crate) commands: OnceLock<Arc<dyn DaemonCommands>>,
@@ -135,6 +138,7 @@ impl Osd {
             changing: Mutex::new(()),
             waiting: Mutex::default(),
             wanted: AtomicU32::new(0),
+            stopping: AtomicBool::new(false),
             commands: OnceLock::new(),
             traffic: Traffic::default(),
             clock: UTime::now,
@@ -283,6 +287,14 @@ impl Osd {
                 let request = OsdOpRequest::decode(header.version, front, &data).map_err(malformed)?;
                 if session.drops_arriving(request.spg.pg) {
                     tracing::debug!(peer = %session.peer.source, tid = %header.tid, "request dropped: backoff");
+                    return Ok(Handled::Done);
+                }
+                if self.has_to_wait(session, request.map_epoch)
+                    && let Some(errno) = self.refuses_to_wait(session, &request)
+                {
+                    let view = self.view();
+                    scratch.outputs.clear();
+                    Verdict::early(errno).send(&request, header.tid, view.epoch(), scratch, out)?;
                     return Ok(Handled::Done);
                 }
                 let parked = self.park(session, request.map_epoch, || Waiting {

@@ -162,6 +162,7 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
     // Serving starts before the map shows the OSD, so that the first client that sees it is served.
     let server = tokio::spawn(serve(listener, Arc::new(network), serving, stop_serving));
     let outcome = daemon.keep(&secrets, &shutdown).await;
+    daemon.osd.stop_waiting();
     if outcome.is_ok() {
         daemon.say_goodbye(stop_seen).await;
     }

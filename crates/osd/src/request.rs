@@ -136,6 +136,24 @@ impl Osd {
         Execute { writes }
     }
 
+    /// Why a request may not even wait for a newer map: whoever may do nothing would take room from others.
+    /// What depends on a pool's metadata is left to the newer map, which may have other metadata.
+    pub(crate) fn refuses_to_wait(&self, session: &Session, request: &OsdOpRequest<'_>) -> Option<Errno> {
+        let view = self.view();
+        let caps = &session.peer.caps;
+        if session.is_blocklisted(&view) {
+            return Some(Errno::ESHUTDOWN);
+        }
+        let allowed = match view.pool(request.spg.pg.pool) {
+            Some(pool) => match class::calls(request) {
+                Ok(calls) => may(session, pool, request, &calls) || caps.text().contains("tag"),
+                Err(errno) => return Some(errno),
+            },
+            None => !caps.text().is_empty(),
+        };
+        (!allowed).then_some(Errno::EPERM)
+    }
+
     /// Runs the ops of a request on its object, and logs what they did. `None` if there is no room for what
     /// they write: the client sends it again when the map says that there is.
     fn run_ops(

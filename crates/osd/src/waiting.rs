@@ -33,13 +33,18 @@ pub(crate) struct Waiting {
 pub(crate) enum Parked {
     /// It need not wait.
     No,
-    /// It waits.
+    /// It waits, or was dropped because the OSD stops.
     Yes,
     /// It would have to, and there is no room for it.
     NoRoom,
 }
 
 impl Osd {
+    /// The usual case costs one load and one comparison.
+    pub(crate) fn has_to_wait(&self, session: &Session, epoch: Epoch) -> bool {
+        epoch > self.view().epoch() || session.waiting_count.load(Ordering::Acquire) != 0
+    }
+
     /// Parks a request if it, or an earlier one of its session, waits for a newer map.
     pub(crate) fn park(
         &self,
@@ -47,8 +52,7 @@ impl Osd {
         epoch: Epoch,
         request: impl FnOnce() -> Waiting,
     ) -> Parked {
-        // The usual case costs one load and one comparison.
-        if epoch <= self.view().epoch() && session.waiting_count.load(Ordering::Acquire) == 0 {
+        if !self.has_to_wait(session, epoch) {
             return Parked::No;
         }
         {
@@ -56,6 +60,9 @@ impl Osd {
             // Looked at again under the lock: the map may have come and the queue may have been drained.
             if epoch <= self.view().epoch() && waiting.is_empty() {
                 return Parked::No;
+            }
+            if self.stopping.load(Ordering::Acquire) {
+                return Parked::Yes;
             }
             self.want_map(epoch);
             if waiting.len() >= MAX_WAITING {
@@ -65,11 +72,21 @@ impl Osd {
             session.waiting_count.store(waiting.len(), Ordering::Release);
         }
         self.enlist(session);
+        if self.stopping.load(Ordering::Acquire) {
+            session.abandon();
+        }
         // If the map arrived in between, nobody else will look at this session again.
         if epoch <= self.view().epoch() {
             self.resume(session);
         }
         Parked::Yes
+    }
+
+    /// Drops what waits: the OSD stops, and clients send it elsewhere when the map says so.
+    pub(crate) fn stop_waiting(&self) {
+        self.stopping.store(true, Ordering::Release);
+        let sessions = self.waiting_sessions().lock().clone();
+        sessions.iter().filter_map(std::sync::Weak::upgrade).for_each(|session| session.abandon());
     }
 
     /// Has the session looked at when a map comes.

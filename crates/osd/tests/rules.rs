@@ -446,8 +446,36 @@ fn tell_answers_what_it_knows() {
     }
     assert_eq!(tell(&mut client, r#"{"prefix":"bench"}"#).result, Errno::EINVAL.to_wire());
     assert_eq!(tell(&mut client, "version").result, Errno::EINVAL.to_wire());
-    let mut nobody = Client::with_caps("allow r pool=bench");
-    assert_eq!(tell(&mut nobody, r#"{"prefix":"version"}"#).result, Errno::EPERM.to_wire());
+    let refused = [
+        "",
+        "allow r pool=bench",
+        "allow rwx",
+        "allow * pool=bench",
+        "allow * namespace=\"\"",
+        "profile rbd",
+    ];
+    for caps in refused {
+        let mut client = Client::with_caps(caps);
+        for command in [r#"{"prefix":"version"}"#, r#"{"prefix":"config set"}"#, &query("1.1f"), "x"] {
+            assert_eq!(tell(&mut client, command).result, Errno::EPERM.to_wire(), "{caps}: {command}");
+        }
+        assert_eq!(tell(&mut client, r#"{"prefix":"get_command_descriptions"}"#).result, 0);
+    }
+    assert_eq!(tell(&mut Client::with_caps("allow *"), &query("1.1f")).result, 0);
+}
+
+#[test]
+fn whoever_may_do_nothing_does_not_get_to_wait_for_a_map_either() {
+    let osd = osd();
+    let ahead = Request::on("x", [OpSpec::read(0, 1)]).with(|head| head.map_epoch = Epoch(0x7fff_ffff));
+    for caps in ["", "allow r pool=other", "allow w"] {
+        let mut client = Client::with_caps(caps);
+        assert_eq!(client.call(&osd, &ahead).result, Errno::EPERM.to_wire(), "{caps}");
+    }
+    assert_eq!(osd.ops_in_flight().len(), 0);
+    let mut allowed = Client::with_caps("allow r pool=bench");
+    assert_eq!(allowed.send(&osd, &ahead), []);
+    assert_eq!(osd.ops_in_flight().len(), 1);
 }
 
 #[test]
