@@ -36,11 +36,15 @@ pub(super) fn entry_cost(name: usize, value: usize) -> u64 {
 /// counts as a new one: near the end of the room it is a little more cautious than it would have to be.
 pub(super) fn growth(objects: &Table, changes: &[(KeyRef<'_>, Change<'_>)]) -> i128 {
     let mut growth = 0_i128;
-    let mut current: Option<(KeyRef<'_>, Option<u64>)> = None;
+    // The object at hand: its size, if it exists, and what a removal makes room for besides: once.
+    let mut current: Option<(KeyRef<'_>, Option<u64>, u64)> = None;
     for (key, change) in changes {
-        let mut size = match current {
-            Some((same, size)) if same == *key => size,
-            _ => objects.get(*key).map(|object| object.data.size()),
+        let (mut size, mut kept) = match current {
+            Some((same, size, kept)) if same == *key => (size, kept),
+            _ => match objects.get(*key) {
+                Some(object) => (Some(object.data.size()), object.size() - object.data.size()),
+                None => (None, 0),
+            },
         };
         if size.is_none() && !change.needs_object() {
             growth += i128::from(object_cost(*key));
@@ -52,8 +56,7 @@ pub(super) fn growth(objects: &Table, changes: &[(KeyRef<'_>, Change<'_>)]) -> i
             Change::Write { offset, data } => was.max(offset.saturating_add(data.len() as u64)),
             Change::Truncate(size) => *size,
             Change::Remove => {
-                let kept = objects.get(*key).map_or(0, |o| o.size() - o.data.size());
-                growth -= i128::from(kept);
+                growth -= i128::from(std::mem::take(&mut kept));
                 0
             }
             Change::SetXattr { name, value } | Change::OmapSet { key: name, value } => {
@@ -68,7 +71,35 @@ pub(super) fn growth(objects: &Table, changes: &[(KeyRef<'_>, Change<'_>)]) -> i
         };
         growth += i128::from(becomes) - i128::from(was);
         let exists = size.is_some() && !matches!(change, Change::Remove);
-        current = Some((*key, exists.then_some(becomes)));
+        current = Some((*key, exists.then_some(becomes), kept));
     }
     growth
+}
+
+#[cfg(test)]
+mod tests {
+    use sepiola_wire::{PgId, PoolId, SnapId};
+
+    use crate::{Change, MemStore, ObjectKey, ObjectRef, ObjectStore, StoreError, Transaction};
+
+    #[test]
+    fn to_remove_an_object_again_and_again_makes_room_only_once() {
+        let pg = PgId::new(PoolId(1), 0);
+        let store = MemStore::with_capacity(100_000);
+        store.create_collection(pg).unwrap();
+        let key =
+            ObjectKey::new(ObjectRef { hash: 5, nspace: b"", key: b"", name: b"x", snap: SnapId::HEAD });
+        let value = vec![0; 30_000];
+        let apply = |changes: Vec<Change<'_>>| {
+            let mut transaction = Transaction::new(pg);
+            changes.into_iter().for_each(|change| transaction.push(key.as_ref(), change));
+            store.apply(&mut transaction)
+        };
+        let entry = || Change::OmapSet { key: (&b"k"[..]).into(), value: (&value[..]).into() };
+        assert_eq!(apply(vec![entry()]), Ok(()));
+        let mut changes: Vec<_> = (0..100).flat_map(|_| [Change::Remove, Change::Touch]).collect();
+        changes.push(Change::Truncate(1_000_000));
+        assert_eq!(apply(changes), Err(StoreError::Full));
+        assert_eq!(apply(vec![Change::Remove, Change::Truncate(90_000)]), Ok(()), "once it does");
+    }
 }
