@@ -38,6 +38,7 @@ pub async fn import(io: &IoCtx, file: &[u8], args: &RadosArgs) -> CmdResult {
         _ => return Err(DumpError::Damaged("it begins with neither a pool nor a pg").into()),
     }
     let progress = Progress::counting("objects imported");
+    let mut unknown = 0_u64;
     loop {
         let (kind, body) = sections.next()?;
         match kind {
@@ -45,7 +46,13 @@ pub async fn import(io: &IoCtx, file: &[u8], args: &RadosArgs) -> CmdResult {
                 read_object(io, &body, &mut sections, args, &progress).await?;
                 progress.add(1);
             }
-            Kind::Unknown => progress.println(format_args!("Skipping unknown section type")),
+            // A file may consist of them: said once.
+            Kind::Unknown => {
+                unknown += 1;
+                if unknown == 1 {
+                    progress.println(format_args!("Skipping unknown section type"));
+                }
+            }
             // What the pg was is of no use to another pool.
             Kind::PgMetadata => {}
             Kind::PgEnd | Kind::PoolEnd => break,
@@ -53,6 +60,9 @@ pub async fn import(io: &IoCtx, file: &[u8], args: &RadosArgs) -> CmdResult {
         }
     }
     progress.finish();
+    if unknown > 1 {
+        println!("Skipped {unknown} sections of unknown type");
+    }
     Ok(())
 }
 
