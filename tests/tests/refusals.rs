@@ -38,13 +38,15 @@ fn other_monitor(cluster: &MiniCluster, folder: &str, monitor: SocketAddr) -> Pa
     })
 }
 
-/// Runs both tools of Sepiola; their one line, which must be the same, and the exit status of `ceph`.
+/// Runs both tools of Sepiola; their reason, which must be one line and the same, and the exit status of `ceph`.
 fn both_say(cluster: &MiniCluster, conf: &Path, args: &[&str]) -> (String, i32) {
     let line = |output: &Output| {
         assert_eq!(output.text(), "");
         let said = output.error_text();
-        assert_eq!(said.lines().count(), 1, "one line: {said}");
-        said.trim_end().to_owned()
+        let (reason, hint) = said.trim_end().split_once('\n').unwrap_or((said.trim_end(), "hint: "));
+        assert!(hint.starts_with("hint: ") && !hint.contains('\n'), "one line, and a hint at most: {said}");
+        // `rados` says so first, as the stock one does.
+        reason.trim_start_matches("couldn't connect to cluster: ").to_owned()
     };
     let begun = Instant::now();
     // At the same time, since some of them wait.
