@@ -193,7 +193,7 @@ async fn pools_come_and_go_under_a_running_client() {
     assert_eq!(errno(io.read("obj", ..).await), Errno::ENOENT);
     assert!(rados.cluster_stat().await.unwrap().kb > 0);
     let output = rados.mon_command(r#"{"prefix": "osd pool ls", "format": "json"}"#, "").await.unwrap();
-    assert_eq!(output.output, "[\"pool\"]\n");
+    assert_eq!(output.output, "[\"pool\"]");
     let refused = rados.mon_command(r#"{"prefix": "no such thing"}"#, "").await;
     assert!(matches!(refused, Err(Error::Command { errno: Errno::EINVAL, .. })));
 }
