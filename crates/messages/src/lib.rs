@@ -10,6 +10,7 @@
 
 mod auth;
 mod backoff;
+pub mod class_lock;
 mod command;
 mod config;
 pub mod kind;

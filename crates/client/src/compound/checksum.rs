@@ -3,7 +3,7 @@
 use std::ops::RangeBounds;
 
 use bytes::Bytes;
-use sepiola_messages::osd_op::{Checksum as Args, OpSpec};
+use sepiola_messages::osd_op::{Checksum as Args, OpSpec, checksum_kind};
 
 use super::extent;
 use crate::{Error, Result};
@@ -28,9 +28,13 @@ impl Checksum {
             return Err(Error::InvalidArgument("the checksum of an empty range".into()));
         }
         let (kind, init) = match self {
-            Checksum::XxHash32(seed) => (0, Bytes::copy_from_slice(&seed.to_le_bytes())),
-            Checksum::XxHash64(seed) => (1, Bytes::copy_from_slice(&seed.to_le_bytes())),
-            Checksum::Crc32c(init) => (2, Bytes::copy_from_slice(&init.to_le_bytes())),
+            Checksum::XxHash32(seed) => {
+                (checksum_kind::XXHASH32, Bytes::copy_from_slice(&seed.to_le_bytes()))
+            }
+            Checksum::XxHash64(seed) => {
+                (checksum_kind::XXHASH64, Bytes::copy_from_slice(&seed.to_le_bytes()))
+            }
+            Checksum::Crc32c(init) => (checksum_kind::CRC32C, Bytes::copy_from_slice(&init.to_le_bytes())),
         };
         let args = Args { offset: extent.offset, length: extent.length, chunk_size, kind };
         Ok(OpSpec::checksum(args, init))

@@ -1,19 +1,16 @@
 //! Advisory locks on objects, by the class `lock`.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
-use sepiola_messages::osd_op::OpSpec;
+use sepiola_messages::{
+    class_lock::{CLASS, EXCLUSIVE, LockState, MAY_RENEW, MUST_RENEW, SHARED},
+    osd_op::OpSpec,
+};
 use sepiola_wire::{Decode, DecodeError, Encode, EntityAddr, EntityNum, Features, Put, Reader, UTime};
 
 use super::IoCtx;
 use crate::{Error, ObjectName, ReadOp, Result, WriteOp};
-
-const CLASS: &str = "lock";
-const EXCLUSIVE: u8 = 1;
-const SHARED: u8 = 2;
-const MAY_RENEW: u8 = 1;
-const MUST_RENEW: u8 = 2;
 
 /// A lock to take, or one that is held. A holder is a client together with a cookie, so one client may hold
 /// a shared lock several times.
@@ -182,7 +179,7 @@ impl IoCtx {
     pub async fn lock_info(&self, object: impl Into<ObjectName>, name: &str) -> Result<LockInfo> {
         let input = argument(|out| name.encode(out, Features::SUPPORTED));
         let info = self.operate_read(object, ReadOp::new().call(CLASS, "get_info", input)).await?.bytes(0)?;
-        LockInfo::decode(&mut Reader::new(&info)).map_err(malformed)
+        LockState::decode(&mut Reader::new(&info)).map(Into::into).map_err(malformed)
     }
 
     /// The names of the locks that an object has or had.
@@ -220,48 +217,15 @@ fn malformed(error: DecodeError) -> Error {
     Error::PeerMisbehaved(format!("malformed answer of class lock: {error}"))
 }
 
-impl Decode for LockInfo {
-    const MIN_SIZE: usize = 15;
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut s = r.versioned("lock info", 1)?;
-        let r = &mut s.body;
-        let holders = BTreeMap::<HolderId, Holding>::decode(r)?;
-        let lockers = holders.into_iter().map(|(id, holding)| Locker {
-            client: id.client,
-            cookie: id.cookie,
-            addr: holding.addr,
-            description: holding.description,
-            expires: (!holding.expires.is_zero()).then_some(holding.expires),
+impl From<LockState> for LockInfo {
+    fn from(state: LockState) -> Self {
+        let lockers = state.holders.into_iter().map(|(holder, hold)| Locker {
+            client: holder.name,
+            cookie: holder.cookie,
+            addr: hold.addr,
+            description: hold.description,
+            expires: (!hold.until.is_zero()).then_some(hold.until),
         });
-        Ok(LockInfo { lockers: lockers.collect(), shared: r.u8()? == SHARED, tag: Bytes::decode(r)? })
-    }
-}
-
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct HolderId {
-    client: EntityNum,
-    cookie: Bytes,
-}
-
-impl Decode for HolderId {
-    const MIN_SIZE: usize = 19;
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut s = r.versioned("lock holder", 1)?;
-        Ok(HolderId { client: Decode::decode(&mut s.body)?, cookie: Decode::decode(&mut s.body)? })
-    }
-}
-
-struct Holding {
-    expires: UTime,
-    addr: EntityAddr,
-    description: Bytes,
-}
-
-impl Decode for Holding {
-    const MIN_SIZE: usize = 19;
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut s = r.versioned("lock holding", 1)?;
-        let r = &mut s.body;
-        Ok(Holding { expires: Decode::decode(r)?, addr: Decode::decode(r)?, description: Decode::decode(r)? })
+        LockInfo { lockers: lockers.collect(), shared: state.kind == SHARED, tag: state.tag }
     }
 }

@@ -123,7 +123,7 @@ members! {
         offset: u64, "First byte.";
         length: u64, "Bytes; 0 with offset 0 is the whole object.";
         chunk_size: u32, "Bytes a checksum; 0 for one over all.";
-        kind: u8, "0 xxhash32, 1 xxhash64, 2 crc32c.";
+        kind: u8, "One of [`checksum_kind`].";
     }
     /// A repeated pattern; the pattern is the operation's input.
     WriteSame, write_same {
@@ -153,4 +153,14 @@ mod tests {
         assert_eq!((args.0[16], args.0[17], args.0[21]), (3, 4, 5));
         assert_eq!(args.watch(), watch);
     }
+}
+
+/// The algorithms of [`Checksum`].
+pub mod checksum_kind {
+    /// xxHash, 32 bits.
+    pub const XXHASH32: u8 = 0;
+    /// xxHash, 64 bits.
+    pub const XXHASH64: u8 = 1;
+    /// CRC-32C.
+    pub const CRC32C: u8 = 2;
 }

@@ -19,7 +19,7 @@ mod spec;
 
 pub use args::{
     AllocHint, AssertVersion, Checksum, ClsArgs, CopyFrom, Extent, NotifyArgs, OpArgs, Pgls, SnapArgs,
-    WatchArgs, WriteSame, XattrArgs,
+    WatchArgs, WriteSame, XattrArgs, checksum_kind,
 };
 pub use code::OpCode;
 pub use flags::{OpFlags, RequestFlags};

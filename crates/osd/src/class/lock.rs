@@ -3,31 +3,25 @@
 //! A lock is held by one client, or shared by several that agree on a tag. A holder is a client together
 //! with a cookie of its choice. Locks with a duration end by themselves.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
-use sepiola_wire::{Decode, DecodeError, Encode, EntityAddr, EntityNum, Errno, Features, Put, Reader, UTime};
+use sepiola_messages::class_lock::{
+    CLASS, EXCLUSIVE, EXCLUSIVE_EPHEMERAL, Hold, Holder, LockState, MAY_RENEW, MUST_RENEW, SHARED,
+};
+use sepiola_wire::{Decode, DecodeError, Encode, EntityNum, Errno, Features, Put, Reader, UTime};
 
 use super::{Access, Method, MethodCall, ObjectClass};
 use crate::op::{Failure, OpResult};
 
 /// Attributes that hold locks begin so.
 const PREFIX: &str = "lock.";
-/// Flag: locking again prolongs the lock.
-const MAY_RENEW: u8 = 1;
-/// Flag: only prolong a lock that is held already.
-const MUST_RENEW: u8 = 2;
-
-const EXCLUSIVE: u8 = 1;
-const SHARED: u8 = 2;
-/// Exclusive, and the object goes with the lock.
-const EXCLUSIVE_EPHEMERAL: u8 = 3;
 
 pub(super) struct Lock;
 
 impl ObjectClass for Lock {
     fn name(&self) -> &'static str {
-        "lock"
+        CLASS
     }
 
     fn methods(&self) -> &'static [Method] {
@@ -43,89 +37,8 @@ impl ObjectClass for Lock {
     }
 }
 
-/// Who holds a lock.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Holder {
-    name: EntityNum,
-    cookie: Bytes,
-}
-
-impl Encode for Holder {
-    fn encode(&self, out: &mut Vec<u8>, features: Features) {
-        out.put_versioned(1, 1, |out| {
-            self.name.encode(out, features);
-            self.cookie.encode(out, features);
-        });
-    }
-}
-
-impl Decode for Holder {
-    const MIN_SIZE: usize = 19;
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut s = r.versioned("locker_id", 1)?;
-        Ok(Holder { name: Decode::decode(&mut s.body)?, cookie: Decode::decode(&mut s.body)? })
-    }
-}
-
-/// How a holder came to hold the lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Hold {
-    /// Zero for ever.
-    until: UTime,
-    addr: EntityAddr,
-    description: Bytes,
-}
-
-impl Encode for Hold {
-    fn encode(&self, out: &mut Vec<u8>, features: Features) {
-        out.put_versioned(1, 1, |out| {
-            self.until.encode(out, features);
-            self.addr.encode(out, features);
-            self.description.encode(out, features);
-        });
-    }
-}
-
-impl Decode for Hold {
-    const MIN_SIZE: usize = 19;
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut s = r.versioned("locker_info", 1)?;
-        let r = &mut s.body;
-        Ok(Hold { until: Decode::decode(r)?, addr: Decode::decode(r)?, description: Decode::decode(r)? })
-    }
-}
-
-/// A lock as its attribute holds it and as `get_info` returns it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct State {
-    holders: BTreeMap<Holder, Hold>,
-    kind: u8,
-    tag: Bytes,
-}
-
-impl Encode for State {
-    fn encode(&self, out: &mut Vec<u8>, features: Features) {
-        out.put_versioned(1, 1, |out| {
-            self.holders.encode(out, features);
-            out.put_u8(self.kind);
-            self.tag.encode(out, features);
-        });
-    }
-}
-
-impl Decode for State {
-    const MIN_SIZE: usize = 15;
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut s = r.versioned("lock_info", 1)?;
-        let r = &mut s.body;
-        Ok(State { holders: Decode::decode(r)?, kind: r.u8()?, tag: Decode::decode(r)? })
-    }
-}
-
-impl State {
-    fn is_held_as(&self, kind: u8, tag: &[u8]) -> bool {
-        !self.holders.is_empty() && self.kind == kind && self.tag == tag
-    }
+fn is_held_as(state: &LockState, kind: u8, tag: &[u8]) -> bool {
+    !state.holders.is_empty() && state.kind == kind && state.tag == tag
 }
 
 /// Reads a method's argument, which is one versioned struct.
@@ -142,15 +55,15 @@ fn attribute(name: &str) -> Result<String, Failure> {
 }
 
 /// The lock without those whose time is over, ENOENT if there is no object.
-fn load(call: &MethodCall<'_, '_, '_>, name: &str) -> Result<State, Failure> {
-    let Some(stored) = call.xattr(&attribute(name)?)? else { return Ok(State::default()) };
-    let mut state = State::decode(&mut Reader::new(&stored)).map_err(|_| Errno::EIO)?;
+fn load(call: &MethodCall<'_, '_, '_>, name: &str) -> Result<LockState, Failure> {
+    let Some(stored) = call.xattr(&attribute(name)?)? else { return Ok(LockState::default()) };
+    let mut state = LockState::decode(&mut Reader::new(&stored)).map_err(|_| Errno::EIO)?;
     let now = call.now();
     state.holders.retain(|_, hold| hold.until.is_zero() || hold.until > now);
     Ok(state)
 }
 
-fn store(call: &mut MethodCall<'_, '_, '_>, name: &str, state: &State) -> Result<(), Failure> {
+fn store(call: &mut MethodCall<'_, '_, '_>, name: &str, state: &LockState) -> Result<(), Failure> {
     let mut encoded = Vec::new();
     state.encode(&mut encoded, Features::SUPPORTED);
     call.set_xattr(&attribute(name)?, encoded)
@@ -181,7 +94,7 @@ fn lock(call: &mut MethodCall<'_, '_, '_>) -> OpResult {
         return Err(Errno::EINVAL.into());
     }
     attribute(&name)?;
-    let mut state = if call.exists() { load(call, &name)? } else { State::default() };
+    let mut state = if call.exists() { load(call, &name)? } else { LockState::default() };
     if !state.holders.is_empty() && state.tag != tag {
         return Err(Errno::EBUSY.into());
     }
@@ -254,7 +167,7 @@ fn assert_locked(call: &mut MethodCall<'_, '_, '_>) -> OpResult {
     check_kind(kind)?;
     let state = load(call, &name)?;
     let holder = Holder { name: call.caller(), cookie };
-    if state.is_held_as(kind, &tag) && state.holders.contains_key(&holder) {
+    if is_held_as(&state, kind, &tag) && state.holders.contains_key(&holder) {
         Ok(0)
     } else {
         Err(Errno::EBUSY.into())
@@ -270,7 +183,9 @@ fn set_cookie(call: &mut MethodCall<'_, '_, '_>) -> OpResult {
     let mut state = load(call, &name)?;
     let caller = call.caller();
     let (old, new) = (Holder { name: caller, cookie }, Holder { name: caller, cookie: new_cookie });
-    if !state.is_held_as(kind, &tag) || !state.holders.contains_key(&old) || state.holders.contains_key(&new)
+    if !is_held_as(&state, kind, &tag)
+        || !state.holders.contains_key(&old)
+        || state.holders.contains_key(&new)
     {
         return Err(Errno::EBUSY.into());
     }

@@ -1,6 +1,6 @@
 //! checksum: sums over chunks of a range.
 
-use sepiola_messages::osd_op::OpRef;
+use sepiola_messages::osd_op::{OpRef, checksum_kind};
 use sepiola_wire::{Errno, Put, Reader, crc32c_append};
 use xxhash_rust::{xxh32::xxh32, xxh64::xxh64};
 
@@ -18,9 +18,9 @@ impl Sum {
     fn parse(kind: u8, input: &[u8]) -> Result<Self, Failure> {
         let r = &mut Reader::new(input);
         let sum = match kind {
-            0 => r.u32().map(Sum::XxHash32),
-            1 => r.u64().map(Sum::XxHash64),
-            2 => r.u32().map(Sum::Crc32c),
+            checksum_kind::XXHASH32 => r.u32().map(Sum::XxHash32),
+            checksum_kind::XXHASH64 => r.u64().map(Sum::XxHash64),
+            checksum_kind::CRC32C => r.u32().map(Sum::Crc32c),
             _ => return Err(Errno::EINVAL.into()),
         };
         sum.map_err(|_| Errno::EINVAL.into())
