@@ -3,7 +3,7 @@
 use std::{
     env,
     net::{SocketAddr, TcpStream},
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
@@ -95,7 +95,8 @@ fn daemons_of_a_killed_process_end_and_take_the_folder_along() {
         std::fs::write(note, Traces::of(&cluster).0).unwrap();
         std::process::abort();
     }
-    let note: PathBuf = env::temp_dir().join(format!("note-of-{}", std::process::id()));
+    let scratch = tempfile::tempdir().unwrap();
+    let note = scratch.path().join("note");
     let ended = Command::new(env::current_exe().unwrap())
         .args(["--exact", "daemons_of_a_killed_process_end_and_take_the_folder_along"])
         .env(ABORTS, &note)
@@ -104,7 +105,6 @@ fn daemons_of_a_killed_process_end_and_take_the_folder_along() {
         .unwrap();
     assert!(!ended.status.success());
     let traces = Traces(std::fs::read_to_string(&note).unwrap());
-    std::fs::remove_file(note).unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     while !traces.left().is_empty() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(20));
@@ -114,8 +114,8 @@ fn daemons_of_a_killed_process_end_and_take_the_folder_along() {
 
 #[tokio::test]
 async fn what_an_unwrap_shows_says_what_to_do() {
-    let folder = env::temp_dir().join("sepiola-no-such-cluster");
-    let error = RunningCluster::open(&folder).unwrap_err();
+    let scratch = tempfile::tempdir().unwrap();
+    let error = RunningCluster::open(&scratch.path().join("no-such-cluster")).unwrap_err();
     assert!(format!("{error:?}").contains("sepiola cluster up --dir"), "{error:?}");
     let options = ClusterOptions::temporary().unwrap().in_process();
     let error = Cluster::start_detached(options).await.unwrap_err();

@@ -54,7 +54,7 @@ impl LoadClient {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]);
         if name == "python" {
-            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/soak/client.py");
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/soak/librados_client.py");
             command.args(["/usr/bin/python3", script]);
         } else {
             command.arg(std::env::current_exe().map_err(|e| Failure::new(e.to_string()))?).arg("client");

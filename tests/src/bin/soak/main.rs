@@ -3,7 +3,6 @@
 //! `docs/soak.md` says how to run it and how to read it.
 #![forbid(unsafe_code)]
 
-mod client;
 mod disturb;
 mod load;
 mod logs;
@@ -11,6 +10,7 @@ mod memory;
 mod plan;
 mod protocol;
 mod report;
+mod rust_client;
 
 use std::{
     path::PathBuf,
@@ -64,7 +64,7 @@ enum Role {
 fn main() -> ExitCode {
     let args = Args::parse();
     if let Some(Role::Client { plan }) = &args.role {
-        return client::run(plan);
+        return rust_client::run(plan);
     }
     match soak(&args) {
         Ok(report) => {

@@ -15,6 +15,7 @@ pub const POOL: &str = "soak";
 pub const PGS: u32 = 24;
 /// Objects of a worker. Their number and sizes are bounded, so memory that grows is a leak.
 const OBJECTS: usize = 16;
+const COMMANDS: [&str; 6] = ["osd pool ls", "osd dump", "df", "osd tree", "status", "auth ls"];
 
 /// What a client works on.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,6 +28,17 @@ pub struct Plan {
     pub pool: String,
     /// How many OSDs there are.
     pub osds: u32,
+    /// After this time, in seconds, an operation counts as hung. What waits for a daemon to come back has
+    /// seconds to wait.
+    pub deadline_s: u64,
+    /// Seconds between two listings of a worker.
+    pub list_every_s: u64,
+    /// Milliseconds between two commands.
+    pub command_every_ms: u64,
+    /// What is asked of the monitor, in turn.
+    pub commands: Vec<String>,
+    /// Seconds from a pool that is deleted to the next one that is made.
+    pub pool_every_s: u64,
     /// For its random choices.
     pub seed: u64,
     /// The objects of each worker. Nobody else touches them.
@@ -67,6 +79,11 @@ impl Plan {
             conf: cluster.conf(),
             pool: POOL.to_owned(),
             osds: OSDS,
+            deadline_s: 30,
+            list_every_s: 5,
+            command_every_ms: 500,
+            commands: COMMANDS.map(str::to_owned).to_vec(),
+            pool_every_s: 10,
             seed,
             workers: plan,
         })

@@ -1,5 +1,5 @@
 //! What the program and its clients say to each other: orders on a client's standard input, a word or two
-//! a line, and reports in JSON on its standard output, one a line. `client.py` speaks it as well.
+//! a line, and reports in JSON on its standard output, one a line. `librados_client.py` speaks it as well.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 

@@ -11,13 +11,10 @@ use sepiola_client::{Error, IoCtx, Rados};
 use sepiola_tests::{Failure, Result};
 
 use crate::{
-    client::{record::Record, worker::Worker},
     plan::Plan,
     protocol::{Order, Told},
+    rust_client::{record::Record, worker::Worker},
 };
-
-/// When an operation counts as hung. What waits for a daemon to come back has seconds to wait.
-const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Works until it is told to stop.
 pub fn run(plan: &Path) -> ExitCode {
@@ -34,7 +31,7 @@ pub fn run(plan: &Path) -> ExitCode {
 }
 
 async fn work(plan: &Path) -> Result<()> {
-    let plan = Plan::read(plan)?;
+    let plan = Arc::new(Plan::read(plan)?);
     let record = Arc::new(Record::new(plan.osds));
     // Reading standard input blocks; a thread may wait there for ever.
     thread::spawn({
@@ -43,17 +40,18 @@ async fn work(plan: &Path) -> Result<()> {
     });
     let failure = |e: Error| Failure::new(e.to_string());
     let builder = Rados::builder().conf_file(&plan.conf).map_err(failure)?;
-    let builder = builder.op_timeout(DEADLINE).mon_timeout(DEADLINE).connect_timeout(DEADLINE);
+    let deadline = Duration::from_secs(plan.deadline_s);
+    let builder = builder.op_timeout(deadline).mon_timeout(deadline).connect_timeout(deadline);
     let rados = builder.connect().await.map_err(failure)?;
     let io = rados.open_ioctx(&plan.pool).await.map_err(failure)?;
 
     let mut tasks = Vec::new();
     for (number, objects) in plan.workers.iter().enumerate() {
         let worker = Worker::new(in_namespace(&io, &objects[0].nspace), objects, record.clone());
-        tasks.push(tokio::spawn(worker.run(plan.seed * 1000 + number as u64)));
+        tasks.push(tokio::spawn(worker.run(plan.clone(), plan.seed * 1000 + number as u64)));
     }
-    tasks.push(tokio::spawn(administration::run_commands(rados.clone(), plan.pool.clone(), record.clone())));
-    tasks.push(tokio::spawn(administration::make_pools(rados.clone(), plan.name.clone(), record.clone())));
+    tasks.push(tokio::spawn(administration::run_commands(rados.clone(), plan.clone(), record.clone())));
+    tasks.push(tokio::spawn(administration::make_pools(rados.clone(), plan.clone(), record.clone())));
     while !record.is_stopping() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         record.report();

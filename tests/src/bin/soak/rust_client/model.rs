@@ -1,5 +1,5 @@
 //! What an object has to be like. Pure: an operation's answer and the object after it follow from the object
-//! before it. `client.py` has the same for the other client.
+//! before it. `librados_client.py` has the same for the other client.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The soak's client that uses Ceph's library through its Python binding.
 
-Speaks the lines of protocol.rs and keeps the model of client/model.rs. librados waits without end here, so that a
+Speaks the lines of protocol.rs and keeps the model of rust_client/model.rs. librados waits without end here, so that a
 thread can tell which operation hangs, and for how long.
 """
 import errno
@@ -15,15 +15,10 @@ import traceback
 
 import rados
 
-DEADLINE = 30.0
 PAUSE = (0.002, 0.012)
-LIST_EVERY = 5.0
-COMMAND_EVERY = 0.5
-POOL_EVERY = 10.0
 MAX_SIZE = 64 << 10
 GUARD = "guard"
 EQUAL = 1  # LIBRADOS_CMPXATTR_OP_EQ
-COMMANDS = ["osd pool ls", "osd dump", "df", "osd tree", "status", "auth ls"]
 PLAUSIBLE = {errno.ENOENT, errno.EEXIST, errno.ECANCELED}
 UNKNOWN = "unknown"
 
@@ -43,7 +38,8 @@ def problem(text):
 class Record:
     """What was done, what is in flight, and which OSDs can be relied on."""
 
-    def __init__(self, osds):
+    def __init__(self, osds, deadline):
+        self.deadline = deadline
         self.lives = [0] * osds  # odd while disturbed
         self.stopping = threading.Event()
         self.lock = threading.Lock()
@@ -73,8 +69,8 @@ class Record:
         """Tells once of each operation that hangs."""
         for entry in list(self.in_flight.values()):
             begun, op, what = entry
-            if op is not None and time.monotonic() - begun > DEADLINE:
-                problem(f"{op} {what}: no answer within {DEADLINE} s")
+            if op is not None and time.monotonic() - begun > self.deadline:
+                problem(f"{op} {what}: no answer within {self.deadline} s")
                 entry[1] = None
 
 
@@ -231,6 +227,7 @@ class Worker:
         self.io = cluster.open_ioctx(plan["pool"])
         self.io.set_namespace(objects[0]["nspace"])
         self.objects, self.record, self.rng = objects, record, random.Random(seed)
+        self.list_every = plan["list_every_s"]
         for tracked in objects:
             tracked["state"], tracked["life"] = UNKNOWN, None
 
@@ -238,7 +235,7 @@ class Worker:
         listed = time.monotonic()
         while not self.record.stopping.is_set():
             self.step(self.rng.choice(self.objects))
-            if time.monotonic() - listed > LIST_EVERY:
+            if time.monotonic() - listed > self.list_every:
                 self.list()
                 listed = time.monotonic()
             time.sleep(self.rng.uniform(*PAUSE))
@@ -305,13 +302,13 @@ def command(cluster, prefix):
 
 
 def run_commands(cluster, plan, record):
-    number = 0
+    number, commands = 0, plan["commands"]
     io = cluster.open_ioctx(plan["pool"])
-    while not record.stopping.wait(COMMAND_EVERY):
-        n = number % (len(COMMANDS) + 2)
-        if n < len(COMMANDS):
-            enter(record, "command", COMMANDS[n], 0, lambda: command(cluster, COMMANDS[n]))
-        elif n == len(COMMANDS):
+    while not record.stopping.wait(plan["command_every_ms"] / 1000):
+        n = number % (len(commands) + 2)
+        if n < len(commands):
+            enter(record, "command", commands[n], 0, lambda: command(cluster, commands[n]))
+        elif n == len(commands):
             enter(record, "command", "cluster stat", 0, cluster.get_cluster_stats)
         else:
             enter(record, "command", "pool stat", 0, io.get_stats)
@@ -337,7 +334,7 @@ def make_pools(cluster, plan, record):
         if cluster.pool_exists(pool):
             problem(f"{pool} is still there")
         number += 1
-        record.stopping.wait(POOL_EVERY)
+        record.stopping.wait(plan["pool_every_s"])
 
 
 def follow_orders(record):
@@ -356,7 +353,7 @@ def follow_orders(record):
 def main():
     with open(sys.argv[1]) as file:
         plan = json.load(file)
-    record = Record(plan["osds"])
+    record = Record(plan["osds"], plan["deadline_s"])
     threading.Thread(target=follow_orders, args=(record,), daemon=True).start()
     cluster = rados.Rados(conffile=plan["conf"])
     cluster.connect()

@@ -7,38 +7,39 @@ use std::{
 
 use sepiola_client::{Errno, Error, Rados};
 
-use crate::client::record::{Ended, Record};
+use crate::{
+    plan::Plan,
+    rust_client::record::{Ended, Record},
+};
 
-const COMMAND_EVERY: Duration = Duration::from_millis(500);
-const POOL_EVERY: Duration = Duration::from_secs(10);
 /// Objects in a pool that is soon deleted.
 const OBJECTS: usize = 4;
-const COMMANDS: [&str; 6] = ["osd pool ls", "osd dump", "df", "osd tree", "status", "auth ls"];
 
 /// Asks for this and that.
-pub async fn run_commands(rados: Rados, pool: String, record: Arc<Record>) {
+pub async fn run_commands(rados: Rados, plan: Arc<Plan>, record: Arc<Record>) {
+    let commands = &plan.commands;
     for number in 0.. {
         if record.is_stopping() {
             return;
         }
         let begun = Instant::now();
-        let (what, result) = match number % (COMMANDS.len() + 2) {
-            n if n < COMMANDS.len() => {
-                let command = serde_json::json!({ "prefix": COMMANDS[n], "format": "json" });
-                (COMMANDS[n], rados.mon_command(command.to_string(), "").await.map(drop))
+        let (what, result) = match number % (commands.len() + 2) {
+            n if n < commands.len() => {
+                let command = serde_json::json!({ "prefix": commands[n], "format": "json" });
+                (commands[n].as_str(), rados.mon_command(command.to_string(), "").await.map(drop))
             }
-            n if n == COMMANDS.len() => ("cluster stat", rados.cluster_stat().await.map(drop)),
-            _ => ("pool stat", rados.pool_stat(&pool).await.map(drop)),
+            n if n == commands.len() => ("cluster stat", rados.cluster_stat().await.map(drop)),
+            _ => ("pool stat", rados.pool_stat(&plan.pool).await.map(drop)),
         };
         enter(&record, "command", what, begun, result);
-        tokio::time::sleep(COMMAND_EVERY).await;
+        tokio::time::sleep(Duration::from_millis(plan.command_every_ms)).await;
     }
 }
 
 /// Makes pools, uses them and deletes them.
-pub async fn make_pools(rados: Rados, name: String, record: Arc<Record>) {
+pub async fn make_pools(rados: Rados, plan: Arc<Plan>, record: Arc<Record>) {
     for number in 0.. {
-        let pool = format!("{name}-pool-{number}");
+        let pool = format!("{}-pool-{number}", plan.name);
         let begun = Instant::now();
         // The monitor may have done what it could not tell any more.
         let made = excuse(rados.create_pool(&pool).await.map(drop), Errno::EEXIST);
@@ -54,7 +55,7 @@ pub async fn make_pools(rados: Rados, name: String, record: Arc<Record>) {
             Err(e) => record.problem(format!("opening the deleted pool {pool}: {e}")),
             Ok(_) => record.problem(format!("{pool} is still there")),
         }
-        for _ in 0..POOL_EVERY.as_millis() / 100 {
+        for _ in 0..plan.pool_every_s * 10 {
             if record.is_stopping() {
                 return;
             }

@@ -9,17 +9,15 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use sepiola_client::{CmpOp, Create, Errno, Error, Exclusive, IoCtx, WriteOp};
 
 use crate::{
-    client::{
+    plan::{Plan, PlannedObject},
+    rust_client::{
         model::{Answer, GUARD, Op, State},
         record::{Ended, Record},
     },
-    plan::PlannedObject,
 };
 
 /// Between two operations; the cluster is to be busy, not the machine.
 const PAUSE_US: std::ops::Range<u64> = 500..6000;
-/// Between two listings.
-const LIST_EVERY: Duration = Duration::from_secs(5);
 
 /// A worker with its objects.
 pub struct Worker {
@@ -43,13 +41,13 @@ impl Worker {
     }
 
     /// Works until the end.
-    pub async fn run(mut self, seed: u64) {
+    pub async fn run(mut self, plan: Arc<Plan>, seed: u64) {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut listed = Instant::now();
         while !self.record.is_stopping() {
             let chosen = rng.random_range(0..self.objects.len());
             self.step(chosen, &mut rng).await;
-            if listed.elapsed() > LIST_EVERY {
+            if listed.elapsed().as_secs() >= plan.list_every_s {
                 self.list().await;
                 listed = Instant::now();
             }
