@@ -147,6 +147,11 @@ impl MonMap {
         }
     }
 
+    /// A monitor's rank by its name.
+    pub fn rank_of(&self, name: &str) -> Option<usize> {
+        self.ranks.iter().position(|known| known == name)
+    }
+
     /// What a client assumes before it has a map: one monitor an address, named `noname-a`, `noname-b`, ...,
     /// in an epoch 0 map without an fsid.
     pub fn from_addrs(addrs: impl IntoIterator<Item = EntityAddrVec>) -> Self {

@@ -26,7 +26,7 @@ mod turn;
 mod typed;
 mod workers;
 
-pub use daemon_commands::DaemonCommands;
+pub use daemon_commands::{DaemonCommands, indented, merge_descriptions, render};
 pub use daemon_metadata::{RELEASE, VERSION, daemon_metadata};
 pub use dial::{Connection, DialOptions, Keepalive, MessageHandler, Receiver, SendError, Sender};
 pub use error::{CloseReason, Error, Refused};

@@ -22,12 +22,12 @@ use crate::{
     MonOptions,
     command::Surroundings,
     core::{self, CoreHandle},
-    edge::Sessions,
     log::{LogError, MonLog, RedbLog},
     service::{
         auth::{self, Keys},
         cluster_log, config,
         liveness::Liveness,
+        sessions::Sessions,
         stats::ClusterStats,
     },
     state::{ApplyError, Metadata, MonState, change},
@@ -146,7 +146,7 @@ pub async fn run(options: MonOptions, shutdown: Shutdown) -> Result<(), RunError
     let (core, queue) = core::queue();
     let monitor = assemble(options.clone(), state, addrs.clone(), assigned, core);
     config::follow(&monitor.state.load(), &monitor.options);
-    options.perf.attach(monitor.shared());
+    options.handle.attach(monitor.shared());
     let workers = match NonZeroUsize::new(options.threads) {
         None => None,
         Some(n) => Some(Workers::start("mon", n).map_err(io("cannot start threads"))?),
@@ -253,7 +253,7 @@ fn assemble(
     assigned: GlobalId,
     core: CoreHandle,
 ) -> Arc<Monitor> {
-    let rank = state.monmap().ranks.iter().position(|name| *name == options.name).unwrap_or(0);
+    let rank = state.monmap().rank_of(&options.name).unwrap_or(0);
     let state = Arc::new(ArcSwap::from_pointee(state));
     let keys = Keys::new(state.clone(), assigned, rank as u64, &options, core.clone());
     Arc::new_cyclic(|this| Monitor {

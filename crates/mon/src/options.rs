@@ -8,7 +8,7 @@ use sepiola_crypto::{CryptoOptions, KeyType};
 use sepiola_messenger::DaemonCommands;
 use sepiola_wire::{EntityName, EntityType};
 
-use crate::{perf::PerfHandle, service::liveness::LivenessRules};
+use crate::{handle::MonHandle, service::liveness::LivenessRules};
 
 /// Options of [`run`](crate::run).
 #[derive(Debug, Clone)]
@@ -48,8 +48,8 @@ pub struct MonOptions {
     pub liveness: LivenessRules,
     /// How often missed beacons, rotation and expiry are looked at.
     pub tick: Duration,
-    /// Through which the running monitor's counters are read.
-    pub perf: PerfHandle,
+    /// Through which the running monitor is asked for its counters and status.
+    pub handle: MonHandle,
     /// Answers `ceph tell` with what only concerns this process; before the commands of all monitors.
     pub commands: Option<Arc<dyn DaemonCommands>>,
     /// Threads for connections; 0 serves them on the runtime that runs the monitor.
@@ -76,7 +76,7 @@ impl MonOptions {
             global_id_step: 10_000,
             liveness: LivenessRules::default(),
             tick: Duration::from_millis(500),
-            perf: PerfHandle::default(),
+            handle: MonHandle::default(),
             commands: None,
             threads: 0,
         }

@@ -17,10 +17,10 @@ use serde_json::Value;
 
 use crate::{
     MkfsOptions, MonOptions,
-    command::{self, Caller, Reply, Request, Surroundings},
-    edge::Sessions,
+    caller::Caller,
+    command::{self, Reply, Request, Surroundings},
     mkfs::first_entry,
-    service::{config, osd_step, stats::ClusterStats},
+    service::{config, osd_step, sessions::Sessions, stats::ClusterStats},
     state::MonState,
 };
 

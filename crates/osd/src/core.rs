@@ -43,14 +43,18 @@ pub struct OsdConfig {
     /// Limits on requests.
     pub limits: Limits,
     /// From this part of the store on, what grows is dropped although the map does not say yet that the OSD
-    /// is full (`osd_failsafe_full_ratio`): a fast writer must not outrun the news.
+    /// is full (`osd_failsafe_full_ratio`): a fast writer must not outrun the news. Default
+    /// [`OsdConfig::FAILSAFE_FULL`].
     pub failsafe_full: f64,
 }
 
 impl OsdConfig {
+    /// From which part of the store on what grows is dropped, unless said otherwise.
+    pub const FAILSAFE_FULL: f64 = 0.97;
+
     /// The defaults, which are Ceph's.
     pub fn new(whoami: OsdId) -> Self {
-        OsdConfig { whoami, limits: Limits::default(), failsafe_full: 0.97 }
+        OsdConfig { whoami, limits: Limits::default(), failsafe_full: Self::FAILSAFE_FULL }
     }
 }
 

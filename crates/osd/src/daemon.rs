@@ -120,7 +120,7 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
     config.failsafe_full = options.failsafe_full;
     let osd = Arc::new(Osd::new(config, options.store.clone()));
     let uuid = options.uuid.unwrap_or_else(|| Uuid::from_bytes(rand::random()));
-    options.perf.attach(&osd, uuid);
+    options.handle.attach(&osd, uuid);
     if let Some(commands) = options.commands.clone() {
         // The OSD was made just now, so nobody else has set them.
         let _ = osd.commands.set(commands);

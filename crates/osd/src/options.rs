@@ -8,7 +8,7 @@ use sepiola_monclient::MonClientOptions;
 use sepiola_objectstore::ObjectStore;
 use sepiola_wire::{OsdId, Uuid};
 
-use crate::{Limits, PerfHandle};
+use crate::{Limits, OsdConfig, OsdHandle};
 
 /// What [`run`](crate::run) starts an OSD with. Names in parentheses are Ceph's options.
 #[derive(Clone)]
@@ -51,8 +51,8 @@ pub struct OsdOptions {
     pub metadata: BTreeMap<String, String>,
     /// Written when the map shows the OSD up: one line of JSON with `name`, `pid`, `fsid` and `addrs`.
     pub ready_file: Option<PathBuf>,
-    /// Through which the running OSD's counters are read.
-    pub perf: PerfHandle,
+    /// Through which the running OSD is asked for its counters and status.
+    pub handle: OsdHandle,
     /// Answers `ceph tell` where the OSD itself does not.
     pub commands: Option<Arc<dyn DaemonCommands>>,
     /// How long stopping waits for the monitors to publish it. Default 2 s.
@@ -72,14 +72,14 @@ impl OsdOptions {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             spin: Duration::ZERO,
             limits: Limits::default(),
-            failsafe_full: 0.97,
+            failsafe_full: OsdConfig::FAILSAFE_FULL,
             max_messages: 10_000,
             max_message_bytes: 500 << 20,
             complaint_time: Duration::from_secs(30),
             crush_weight: 0,
             metadata: BTreeMap::new(),
             ready_file: None,
-            perf: PerfHandle::default(),
+            handle: OsdHandle::default(),
             commands: None,
             stop_timeout: Duration::from_secs(2),
         }

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use sepiola_cephx::caps::{ClassCall, OsdAccess};
 use sepiola_messages::{Command, CommandReply};
-use sepiola_messenger::VERSION;
+use sepiola_messenger::{VERSION, merge_descriptions, render};
 use sepiola_wire::Errno;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{core::Osd, session::Session};
 
@@ -22,7 +22,7 @@ impl Osd {
             Some("get_command_descriptions") => success(self.descriptions()),
             _ if !may_everything(session) => failure(Errno::EPERM, "access denied"),
             Some("version") if self.commands.get().is_none() => {
-                success(format!("{{\"version\":\"{VERSION}\"}}"))
+                success(json!({ "version": VERSION }).to_string())
             }
             // Older tools send the second word as an argument.
             Some("pg") if argument(&command, "cmd") == Some("query") => self.tell_of_pg(&command),
@@ -41,23 +41,14 @@ impl Osd {
         let Some(commands) = self.commands.get().filter(|c| c.knows(prefix)) else { return unknown() };
         match commands.run(command) {
             None => unknown(),
-            Some(Ok(answer)) if argument(command, "format") == Some("json") => success(answer.to_string()),
-            Some(Ok(answer)) => success(format!("{answer:#}\n")),
+            Some(Ok(answer)) => success(render(&answer, command)),
             Some(Err((errno, text))) => failure(errno, &text),
         }
     }
 
     fn descriptions(&self) -> String {
-        let mut own: Value = serde_json::from_str(DESCRIPTIONS).unwrap_or_default();
         let others = self.commands.get().map(|commands| commands.descriptions()).unwrap_or_default();
-        let (Some(own), Some(others)) = (own.as_object_mut(), others.as_object()) else {
-            return DESCRIPTIONS.to_owned();
-        };
-        let known: Vec<Value> = own.values().map(|described| described["sig"].clone()).collect();
-        for described in others.values().filter(|described| !known.contains(&described["sig"])) {
-            own.insert(format!("cmd{:03}", own.len()), described.clone());
-        }
-        serde_json::Value::from(std::mem::take(own)).to_string()
+        merge_descriptions(&own_descriptions(), &others).to_string()
     }
 
     fn tell_of_pg(&self, command: &Value) -> CommandReply {
@@ -87,17 +78,19 @@ fn may_everything(session: &Session) -> bool {
 }
 
 /// What `ceph` needs to know to parse a command line.
-const DESCRIPTIONS: &str = concat!(
-    r#"{"cmd000":{"sig":["get_command_descriptions"],"#,
-    r#""help":"these commands and their arguments, for programs","module":"osd","perm":"r","flags":0},"#,
-    r#""cmd001":{"sig":["version"],"help":"what version this OSD is","module":"osd","perm":"r","flags":0},"#,
-    r#""cmd002":{"sig":["query",{"name":"pgid","type":"CephPgid","req":"false"}],"#,
-    r#""help":"all that the primary knows of a pg","module":"osd","perm":"r","flags":0},"#,
+fn own_descriptions() -> Value {
+    let described = |signature: Value, help: &str| json!({ "sig": signature, "help": help, "module": "osd", "perm": "r", "flags": 0 });
+    let query = "all that the primary knows of a pg";
+    let pgid = |required: &str| json!({ "name": "pgid", "type": "CephPgid", "req": required });
     // As older tools put it.
-    r#""cmd003":{"sig":["pg",{"name":"pgid","type":"CephPgid"},"#,
-    r#"{"name":"cmd","type":"CephChoices","strings":"query"}],"#,
-    r#""help":"all that the primary knows of a pg","module":"osd","perm":"r","flags":0}}"#,
-);
+    let of_pg = json!(["pg", pgid("true"), { "name": "cmd", "type": "CephChoices", "strings": "query" }]);
+    json!({
+        "cmd000": described(json!(["get_command_descriptions"]), "these commands and their arguments, for programs"),
+        "cmd001": described(json!(["version"]), "what version this OSD is"),
+        "cmd002": described(json!(["query", pgid("false")]), query),
+        "cmd003": described(of_pg, query),
+    })
+}
 
 fn success(output: String) -> CommandReply {
     CommandReply { result: 0, status: String::new(), output: Bytes::from(output) }

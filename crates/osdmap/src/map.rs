@@ -184,6 +184,11 @@ impl OsdMap {
         self.pools.iter().map(|(id, pool)| (*id, &**pool))
     }
 
+    /// The placement groups with their pools, by pool and number.
+    pub fn pgs(&self) -> impl Iterator<Item = (PgId, &Pool)> + '_ {
+        self.pools().flat_map(|(id, pool)| (0..pool.pg_num).map(move |ps| (PgId::new(id, ps), pool)))
+    }
+
     /// A pool.
     #[inline]
     pub fn pool(&self, id: PoolId) -> Option<&Pool> {

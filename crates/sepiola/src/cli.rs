@@ -1,7 +1,7 @@
 //! The command line, after options of ceph.conf were taken out of it.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::Serialize;
+use sepiola_messenger::indented;
 
 use crate::cmd;
 
@@ -90,14 +90,7 @@ impl Format {
     /// A value as JSON in this form; indented as the stock tools indent.
     pub fn text(self, value: &serde_json::Value) -> String {
         match self {
-            Format::JsonPretty => {
-                let mut out = Vec::new();
-                let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-                let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
-                // Writing to memory cannot fail, and a value has only keys that are text.
-                value.serialize(&mut serializer).expect("a JSON value serializes");
-                String::from_utf8(out).expect("JSON is UTF-8")
-            }
+            Format::JsonPretty => indented(value),
             Format::Plain | Format::Json => value.to_string(),
         }
     }

@@ -1,6 +1,6 @@
 //! `osd crush`: buckets, rules, classes and tunables.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use sepiola_osdmap::crush::{Bucket, BucketAlg, CrushMap, Rule, RuleStep, Tunables};
 use sepiola_wire::{Errno, OsdId};
@@ -102,16 +102,8 @@ fn type_name(crush: &CrushMap, id: u16) -> String {
 
 /// The names of the buckets that hold an item, by their types.
 pub(super) fn location(crush: &CrushMap, item: i32) -> Value {
-    let (mut place, mut at) = (Map::new(), item);
-    // Shadows of device classes hold devices too, but are no place. A map without cycles is as deep as it
-    // has buckets at most.
-    for _ in 0..crush.buckets.len() {
-        let holds = |b: &&Bucket| b.items.contains(&at) && !item_name(crush, b.id).contains('~');
-        let Some(bucket) = crush.buckets.iter().flatten().find(holds) else { break };
-        place.insert(type_name(crush, bucket.type_id), item_name(crush, bucket.id).into());
-        at = bucket.id;
-    }
-    Value::Object(place)
+    let named = |bucket: &Bucket| (type_name(crush, bucket.type_id), item_name(crush, bucket.id).into());
+    Value::Object(crush.ancestors(item).map(named).collect())
 }
 
 fn dump(crush: &CrushMap) -> Value {

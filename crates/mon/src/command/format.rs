@@ -1,8 +1,8 @@
 //! How commands print: numbers, JSON and tables in the form that Ceph's tools and their users know.
 
-use sepiola_wire::UTime;
-use serde::Serialize;
-use serde_json::{Value, ser::PrettyFormatter};
+use sepiola_messenger::indented;
+use sepiola_wire::{OsdId, UTime};
+use serde_json::Value;
 
 /// The form that the caller asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,18 +34,27 @@ impl Format {
 
 /// Indented JSON with a newline at its end.
 pub(crate) fn pretty(value: &Value) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut ser = serde_json::Serializer::with_formatter(&mut out, PrettyFormatter::with_indent(b"    "));
-    // Writing a Value into memory cannot fail: its keys are strings and a Vec takes every byte.
-    let _ = value.serialize(&mut ser);
-    out.push(b'\n');
-    out
+    (indented(value) + "\n").into_bytes()
 }
 
 /// A share of a whole as a percentage, `0` when it is below a hundredth.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
-    let share = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
+    percentage(if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 })
+}
+
+/// A percentage, `0` when it is below a hundredth.
+pub(crate) fn percentage(share: f64) -> String {
     if share < 0.01 { "0".into() } else { format!("{share:.2}") }
+}
+
+/// The number of a primary, -1 for none.
+pub(crate) fn primary(osd: Option<OsdId>) -> i32 {
+    osd.map_or(-1, |osd| osd.0)
+}
+
+/// OSDs by their numbers.
+pub(crate) fn numbers(osds: &[OsdId]) -> Vec<i32> {
+    osds.iter().map(|osd| osd.0).collect()
 }
 
 /// A 16.16 weight as a number.

@@ -43,49 +43,23 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, fmt, ops::Deref};
+use std::{fmt, ops::Deref};
 
 use bytes::Bytes;
 use rand_core::CryptoRng;
-use sepiola_cephx::{PeerCaps, caps::Rwx};
 use sepiola_proto::MonChange;
-use sepiola_wire::{EntityAddrVec, EntityName, Epoch, Errno, GlobalId, UTime};
+use sepiola_wire::{Epoch, Errno, UTime};
 use serde_json::{Map, Value, json};
 
 use crate::{
     MonOptions,
-    edge::Sessions,
-    service::stats::ClusterStats,
+    caller::{Caller, allowed},
+    service::{sessions::Sessions, stats::ClusterStats},
     state::{Metadata, MonState},
 };
 use format::Format;
 use signature::{Arg, Args};
 pub(crate) use tell::{may_tell, tell};
-
-/// Who sent a command.
-#[derive(Debug, Clone)]
-pub(crate) struct Caller {
-    pub name: EntityName,
-    pub caps: PeerCaps,
-    /// Where it connects from, for grants that depend on it.
-    pub addr: Option<std::net::IpAddr>,
-    /// The addresses that it gives itself.
-    pub addrs: EntityAddrVec,
-    pub global_id: GlobalId,
-}
-
-impl Caller {
-    /// Whoever runs this monitor.
-    fn administrator() -> Self {
-        Caller {
-            name: EntityName::client("admin"),
-            caps: PeerCaps::allow_all(),
-            addr: None,
-            addrs: EntityAddrVec::default(),
-            global_id: GlobalId(0),
-        }
-    }
-}
 
 /// A command as it arrived. It may hold keys, so it has no `Debug`.
 #[derive(Clone)]
@@ -157,7 +131,7 @@ pub(crate) struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// This monitor's place in the monitor map.
     pub fn rank(&self) -> usize {
-        self.state.monmap().ranks.iter().position(|name| *name == self.options.name).unwrap_or(0)
+        self.state.monmap().rank_of(&self.options.name).unwrap_or(0)
     }
 }
 
@@ -362,20 +336,6 @@ pub(crate) fn describe(at: Surroundings<'_>, given: &Value) -> Option<Value> {
     // Whoever asks this way runs the monitor.
     let caller = Caller::administrator();
     serde_json::from_slice(&checked.run(at, &caller, &mut rand::rng()).reply.output).ok()
-}
-
-/// Whether a caller has rights (letters of `rwx`) at a monitor service.
-pub(crate) fn allowed(
-    caller: &Caller,
-    service: &str,
-    command: Option<(&str, &BTreeMap<String, String>)>,
-    perm: &str,
-) -> bool {
-    let need = [('r', Rwx::R), ('w', Rwx::W), ('x', Rwx::X)]
-        .into_iter()
-        .filter(|(letter, _)| perm.contains(*letter))
-        .fold(Rwx::NONE, |need, (_, right)| need | right);
-    caller.caps.allows_mon(caller.addr, &caller.name, service, command, need)
 }
 
 /// Several strings are one text cut into pieces.

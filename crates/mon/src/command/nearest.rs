@@ -1,5 +1,7 @@
 //! What an unknown command may have been meant to be.
 
+use strsim::levenshtein;
+
 use super::{ALIASES, commands};
 
 /// As many suggestions as a line holds.
@@ -25,7 +27,7 @@ fn nearest(prefix: &str) -> Vec<&'static str> {
     let names = commands().map(|c| c.words).chain(ALIASES.iter().map(|(alias, _)| *alias));
     let mut near: Vec<_> = names
         .filter_map(|name| {
-            let distance = distance(prefix, name);
+            let distance = levenshtein(prefix, name);
             let typo = distance <= 1 + prefix.len() / 5;
             let sibling = head.is_some() && name.rsplit_once(' ').map(|(head, _)| head) == head;
             (typo || sibling || name.starts_with(prefix)).then_some((!typo, distance, name))
@@ -33,21 +35,6 @@ fn nearest(prefix: &str) -> Vec<&'static str> {
         .collect();
     near.sort_unstable();
     near.into_iter().map(|(_, _, name)| name).take(MOST).collect()
-}
-
-/// How many letters have to be inserted, removed or replaced to make one of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<_> = b.chars().collect();
-    let mut row: Vec<_> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -64,10 +51,5 @@ mod tests {
         assert_eq!(unknown("frobnicate"), "command not known");
         assert!(unknown("pg stta").contains("did you mean: pg stat"));
         assert!(nearest(&"osd ".repeat(100)).is_empty());
-    }
-
-    #[test]
-    fn the_distance_is_that_of_levenshtein() {
-        assert_eq!((distance("kitten", "sitting"), distance("", "abc"), distance("a", "a")), (3, 3, 0));
     }
 }

@@ -7,7 +7,9 @@ use sepiola_wire::{Errno, OsdId};
 use serde_json::json;
 
 use super::{
-    Command, Context, Reply, Run, osd_tree,
+    Command, Context, Reply, Run,
+    format::{numbers, primary},
+    osd_tree,
     signature::{Args, Kind, opt, req},
     status::OsdCounts,
 };
@@ -126,7 +128,6 @@ fn map(cx: &Context<'_>, args: &Args) -> Reply {
     let raw = sepiola_wire::PgId::new(id, hash);
     let pg = sepiola_wire::PgId::new(id, pool.fold(hash));
     let placed = map.pg_to_up_acting(pg);
-    let numbers = |osds: &[OsdId]| osds.iter().map(|o| o.0).collect::<Vec<_>>();
     let (up, acting) = (numbers(&placed.up), numbers(&placed.acting));
     let (up_primary, acting_primary) = (primary(placed.up_primary), primary(placed.acting_primary));
     let shown = if nspace.is_empty() { object.to_owned() } else { format!("{nspace}/{object}") };
@@ -152,10 +153,6 @@ fn map(cx: &Context<'_>, args: &Args) -> Reply {
         list(&up),
         list(&acting),
     ))
-}
-
-fn primary(osd: Option<OsdId>) -> i32 {
-    osd.map_or(-1, |osd| osd.0)
 }
 
 fn getmap(cx: &Context<'_>, args: &Args) -> Reply {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     Command, Context, Proposal, Reply, Run,
-    osd_state::named,
+    osd_state::{named, osd_id},
     pool::publish,
     signature::{Args, Kind, many, opt, req},
 };
@@ -188,8 +188,9 @@ fn rm(cx: &Context<'_>, args: &Args, _: &mut dyn CryptoRng) -> Proposal {
     let map = cx.state.osdmap();
     let (mut gone, mut status, mut busy) = (Vec::new(), String::new(), false);
     for text in args.texts("ids") {
-        let Ok(id) = text.strip_prefix("osd.").unwrap_or(&text).parse().map(OsdId) else {
-            return Reply::error(Errno::EINVAL, format!("invalid osd id {text}")).into();
+        let id = match osd_id(&text) {
+            Ok(id) => id,
+            Err(reply) => return reply.into(),
         };
         if !map.exists(id) {
             status += &format!("osd.{id} does not exist. ");

@@ -9,7 +9,7 @@ use super::{
     Command, Context, Reply, Run,
     format::{
         Align::{Left, Right},
-        Table, weight,
+        Table, percentage, weight,
     },
     osd_tree::{Node, below, device_class, item_name, label, node_json, walk},
     signature::{Args, Kind, opt},
@@ -165,10 +165,6 @@ fn document(cx: &Context<'_>, found: &Utilization) -> Value {
     })
 }
 
-fn percent(p: f64) -> String {
-    if p < 0.01 { "0".to_owned() } else { format!("{p:.2}") }
-}
-
 fn sizes(space: &Space) -> [String; 6] {
     [space.total, space.used(), space.data, space.omap, space.metadata, space.available].map(bytes)
 }
@@ -197,7 +193,7 @@ fn text(cx: &Context<'_>, args: &Args, found: &Utilization) -> Reply {
         ];
         cells.extend(sizes(&row.space));
         let pgs = osd.map_or_else(|| "-".to_owned(), |_| row.pgs.to_string());
-        cells.extend([percent(row.usage), format!("{:.2}", row.var), pgs, status.to_owned()]);
+        cells.extend([percentage(row.usage), format!("{:.2}", row.var), pgs, status.to_owned()]);
         if tree {
             cells.push(label(map.crush(), node));
         }
@@ -206,7 +202,7 @@ fn text(cx: &Context<'_>, args: &Args, found: &Utilization) -> Reply {
     let blank = String::new;
     let mut total = vec![blank(), blank(), blank(), "TOTAL".to_owned()];
     total.extend(sizes(&found.total));
-    total.extend([percent(found.average), blank(), blank(), blank()]);
+    total.extend([percentage(found.average), blank(), blank(), blank()]);
     if tree {
         total.push(blank());
     }
@@ -215,6 +211,6 @@ fn text(cx: &Context<'_>, args: &Args, found: &Utilization) -> Reply {
     Reply::output(format!(
         "{}MIN/MAX VAR: {min:.2}/{max:.2}  STDDEV: {}\n",
         table.render(),
-        percent(found.deviation())
+        percentage(found.deviation())
     ))
 }

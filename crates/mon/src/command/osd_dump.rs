@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Command, Context, Reply, Run,
-    format::weight,
+    format::{numbers, weight},
     mon::{addrvec_json, legacy_addr},
     pool_dump,
     signature::{Args, Kind, opt},
@@ -150,7 +150,6 @@ fn to_json(map: &OsdMap) -> Value {
     let stretch = map.stretch_mode();
     let mut flags: Vec<_> = map.flags().names().collect();
     flags.sort_unstable();
-    let numbers = |osds: &[OsdId]| osds.iter().map(|o| o.0).collect::<Vec<_>>();
     let blocklist: Map<_, _> =
         map.blocklist().map(|(addr, until)| (addr.to_string(), until.to_string().into())).collect();
     let range_blocklist: Map<_, _> =

@@ -1,15 +1,15 @@
 //! What stopping or removing OSDs would mean, and how evenly they are used.
 
-use sepiola_osdmap::OsdMap;
-use sepiola_wire::{Errno, OsdId, PgId};
+use sepiola_wire::{Errno, OsdId};
 use serde_json::json;
 
 use super::{
     Command, Context, Reply, Run,
     format::{
         Align::{Left, Right},
-        Table,
+        Table, numbers,
     },
+    osd_state::osd_id,
     pg_json,
     signature::{Args, Kind, many, opt},
 };
@@ -57,18 +57,9 @@ pub(super) const COMMANDS: &[Command] = &[
     },
 ];
 
-fn pgs(map: &OsdMap) -> impl Iterator<Item = (PgId, u32)> {
-    map.pools()
-        .flat_map(|(id, pool)| (0..pool.pg_num).map(move |ps| (PgId::new(id, ps), pool.min_size.into())))
-}
-
 /// Numbers as given, with `osd.` or without; OSDs that do not exist are numbers too.
 fn ids(args: &Args) -> Result<Vec<OsdId>, Reply> {
-    let id = |text: String| {
-        let id = text.strip_prefix("osd.").unwrap_or(&text).parse().map(OsdId);
-        id.map_err(|_| Reply::error(Errno::EINVAL, format!("invalid osd id {text}")))
-    };
-    args.texts("ids").into_iter().map(id).collect()
+    args.texts("ids").iter().map(|text| osd_id(text)).collect()
 }
 
 fn ok_to_stop(cx: &Context<'_>, args: &Args) -> Reply {
@@ -78,18 +69,17 @@ fn ok_to_stop(cx: &Context<'_>, args: &Args) -> Reply {
     };
     let map = cx.state.osdmap();
     let (mut ok, mut bad) = (0_usize, Vec::new());
-    for (pg, min_size) in pgs(map) {
+    for (pg, pool) in map.pgs() {
         let acting = &map.pg_to_up_acting(pg).acting;
         if !acting.iter().any(|osd| osds.contains(osd)) {
             continue;
         }
         let left = acting.iter().filter(|osd| !osds.contains(osd)).count();
-        if left >= min_size as usize && left > 0 { ok += 1 } else { bad.push(pg.to_string()) }
+        if left >= usize::from(pool.min_size) && left > 0 { ok += 1 } else { bad.push(pg.to_string()) }
     }
-    let numbers: Vec<_> = osds.iter().map(|osd| osd.0).collect();
     let mut found = json!({
         "ok_to_stop": bad.is_empty(),
-        "osds": numbers,
+        "osds": numbers(&osds),
         "num_ok_pgs": ok,
         "num_not_ok_pgs": bad.len(),
     });
@@ -110,9 +100,8 @@ fn safe_to_destroy(cx: &Context<'_>, args: &Args) -> Reply {
     };
     let map = cx.state.osdmap();
     let holds =
-        |osd: &OsdId| pgs(map).filter(|(pg, _)| map.pg_to_up_acting(*pg).acting.contains(osd)).count();
+        |osd: &OsdId| map.pgs().filter(|(pg, _)| map.pg_to_up_acting(*pg).acting.contains(osd)).count();
     let (safe, active): (Vec<_>, Vec<_>) = osds.iter().partition(|osd| holds(osd) == 0);
-    let numbers = |osds: &[OsdId]| osds.iter().map(|osd| osd.0).collect::<Vec<_>>();
     let list = |osds: &[OsdId]| osds.iter().map(|osd| osd.0.to_string()).collect::<Vec<_>>().join(",");
     let (status, failed) = if active.is_empty() {
         (format!("OSD(s) {} are safe to destroy without reducing data durability.", list(&safe)), false)
@@ -138,7 +127,7 @@ fn utilization(cx: &Context<'_>, _: &Args) -> Reply {
     let map = cx.state.osdmap();
     let inside: Vec<_> = map.osds().filter(|(_, osd)| osd.is_in()).map(|(id, _)| id).collect();
     let count =
-        |osd: &OsdId| pgs(map).filter(|(pg, _)| map.pg_to_up_acting(*pg).acting.contains(osd)).count();
+        |osd: &OsdId| map.pgs().filter(|(pg, _)| map.pg_to_up_acting(*pg).acting.contains(osd)).count();
     let counts: Vec<_> = inside.iter().map(|osd| (*osd, count(osd))).collect();
     let (Some(min), Some(max)) = (counts.iter().min_by_key(|(_, n)| n), counts.iter().max_by_key(|(_, n)| n))
     else {

@@ -103,6 +103,12 @@ fn flip(cx: &Context<'_>, flag: MapFlags, shown: &str, on: bool) -> Proposal {
     publish(cx, status, |inc| inc.new_flags = Some(if on { flags.with(flag) } else { flags.without(flag) }))
 }
 
+/// A number as given, with `osd.` or without; the OSD need not exist.
+pub(super) fn osd_id(text: &str) -> Result<OsdId, Reply> {
+    let id = text.strip_prefix("osd.").unwrap_or(text).parse().map(OsdId);
+    id.map_err(|_| Reply::error(Errno::EINVAL, format!("invalid osd id {text}")))
+}
+
 /// The OSDs that an argument names: ids, `all`, `any` or `*`.
 pub(super) fn named(cx: &Context<'_>, args: &Args, argument: &str) -> Result<Vec<OsdId>, Reply> {
     let map = cx.state.osdmap();
@@ -111,8 +117,7 @@ pub(super) fn named(cx: &Context<'_>, args: &Args, argument: &str) -> Result<Vec
         if matches!(text.as_str(), "all" | "any" | "*") {
             return Ok(map.osds().map(|(id, _)| id).collect());
         }
-        let id = text.strip_prefix("osd.").unwrap_or(&text).parse().map(OsdId);
-        ids.push(id.map_err(|_| Reply::error(Errno::EINVAL, format!("invalid osd id {text}")))?);
+        ids.push(osd_id(&text)?);
     }
     Ok(ids)
 }

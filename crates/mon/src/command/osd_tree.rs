@@ -42,11 +42,6 @@ fn item_weight(bucket: &Bucket, item: i32) -> f64 {
     weight(at.and_then(|at| bucket.item_weight(at)).unwrap_or(0))
 }
 
-/// The copies of buckets for one device class, which trees leave out.
-fn shadows(crush: &CrushMap) -> BTreeSet<i32> {
-    crush.class_buckets.values().flat_map(|by_class| by_class.values().copied()).collect()
-}
-
 /// An item of the hierarchy.
 pub(super) struct Node {
     pub id: i32,
@@ -56,11 +51,10 @@ pub(super) struct Node {
 
 /// Every root and what is below it, depth first; with the copies for device classes if they are wanted.
 pub(super) fn walk(crush: &CrushMap, with_shadows: bool) -> Vec<Node> {
-    let shadows = if with_shadows { BTreeSet::new() } else { shadows(crush) };
     let children: BTreeSet<i32> =
         crush.buckets.iter().flatten().flat_map(|b| b.items.iter().copied()).collect();
-    let roots =
-        crush.buckets.iter().flatten().filter(|b| !children.contains(&b.id) && !shadows.contains(&b.id));
+    let shown = |b: &&Bucket| !children.contains(&b.id) && (with_shadows || !crush.is_shadow(b.id));
+    let roots = crush.buckets.iter().flatten().filter(shown);
     let mut stack: Vec<_> = roots.map(|b| Node { id: b.id, depth: 0, weight: weight(b.weight) }).collect();
     stack.reverse();
     let mut nodes = Vec::new();

@@ -5,7 +5,10 @@ use sepiola_proto::{ObjectSums, StoreStatfs};
 use sepiola_wire::{OsdId, PgId, UTime};
 use serde_json::{Value, json};
 
-use super::Context;
+use super::{
+    Context,
+    format::{numbers, primary},
+};
 use crate::service::stats::{KnownPg, PoolUsage, Space};
 
 /// Sums over objects. What is not counted here is 0.
@@ -182,8 +185,6 @@ pub(super) fn pg(
 ) -> Value {
     let map = cx.state.osdmap();
     let placed = map.pg_to_up_acting(id);
-    let numbers = |osds: &[OsdId]| osds.iter().map(|osd| osd.0).collect::<Vec<_>>();
-    let primary = |osd: Option<OsdId>| osd.map_or(-1, |osd| osd.0);
     let since = known.map_or(created, |pg| pg.since).to_string();
     let (created, stats) = (created.to_string(), known.map(|pg| pg.stats));
     let version = stats.map_or_else(|| "0'0".to_owned(), version);

@@ -10,7 +10,7 @@ use super::{
     Command, Context, Reply, Run,
     format::{
         Align::{self, Left, Right},
-        Table, age,
+        Table, age, numbers, primary,
     },
     pg_json,
     signature::{Args, Kind, any, opt, req},
@@ -146,12 +146,9 @@ impl Pg<'_> {
 /// All pgs, by pool and number.
 fn pgs<'a>(cx: &'a Context<'_>) -> impl Iterator<Item = Pg<'a>> {
     let map = cx.state.osdmap();
-    map.pools().flat_map(move |(pool_id, pool)| {
-        (0..pool.pg_num).map(move |ps| {
-            let id = PgId::new(pool_id, ps);
-            let state = pg_state::to_text(cx.stats.pg_state(id, |osd| map.is_up(osd)));
-            Pg { id, pool, state, known: cx.stats.pg(id) }
-        })
+    map.pgs().map(move |(id, pool)| {
+        let state = pg_state::to_text(cx.stats.pg_state(id, |osd| map.is_up(osd)));
+        Pg { id, pool, state, known: cx.stats.pg(id) }
     })
 }
 
@@ -184,13 +181,10 @@ fn ls_by_pool(cx: &Context<'_>, args: &Args) -> Reply {
     }
 }
 
-fn numbers(osds: &[OsdId]) -> String {
+/// OSDs in brackets.
+fn set(osds: &[OsdId]) -> String {
     let osds: Vec<_> = osds.iter().map(|osd| osd.0.to_string()).collect();
     format!("[{}]", osds.join(","))
-}
-
-fn primary(osd: Option<OsdId>) -> i32 {
-    osd.map_or(-1, |osd| osd.0)
 }
 
 fn table(first: (&str, Align, Align), titles: &[&str]) -> Table {
@@ -248,8 +242,8 @@ fn ls(cx: &Context<'_>, args: &Args, wanted: impl Fn(&Pg<'_>) -> bool) -> Reply 
             age(cx.now.saturating_since(since).as_secs()),
             pg.version(),
             pg.reported(),
-            format!("{}p{}", numbers(&placed.up), primary(placed.up_primary)),
-            format!("{}p{}", numbers(&placed.acting), primary(placed.acting_primary)),
+            format!("{}p{}", set(&placed.up), primary(placed.up_primary)),
+            format!("{}p{}", set(&placed.acting), primary(placed.acting_primary)),
             stamp.clone(),
             stamp,
         ]);
@@ -386,9 +380,9 @@ fn pg_table(cx: &Context<'_>) -> String {
             since.to_string(),
             pg.version(),
             pg.reported(),
-            numbers(&placed.up),
+            set(&placed.up),
             primary(placed.up_primary).to_string(),
-            numbers(&placed.acting),
+            set(&placed.acting),
             primary(placed.acting_primary).to_string(),
             "0'0".to_owned(),
             stamp.clone(),
@@ -409,9 +403,9 @@ fn brief_table(cx: &Context<'_>) -> String {
         table.row([
             pg.id.to_string(),
             pg.state,
-            numbers(&placed.up),
+            set(&placed.up),
             primary(placed.up_primary).to_string(),
-            numbers(&placed.acting),
+            set(&placed.acting),
             primary(placed.acting_primary).to_string(),
         ]);
     }
@@ -488,9 +482,9 @@ fn stuck(cx: &Context<'_>, args: &Args) -> Reply {
             table.row([
                 pg.id.to_string(),
                 pg.state,
-                numbers(&placed.up),
+                set(&placed.up),
                 primary(placed.up_primary).to_string(),
-                numbers(&placed.acting),
+                set(&placed.acting),
                 primary(placed.acting_primary).to_string(),
             ]);
         }
@@ -506,20 +500,19 @@ fn map(cx: &Context<'_>, args: &Args) -> Reply {
     };
     let placed = map.pg_to_up_acting(id);
     if !cx.plain() {
-        let list = |osds: &[OsdId]| osds.iter().map(|osd| osd.0).collect::<Vec<_>>();
         let found = json!({
             "epoch": map.epoch().0,
             "raw_pgid": raw.to_string(),
             "pgid": id.to_string(),
-            "up": list(&placed.up),
-            "acting": list(&placed.acting),
+            "up": numbers(&placed.up),
+            "acting": numbers(&placed.acting),
         });
         return cx.json(&found, true);
     }
     Reply::output(format!(
         "osdmap e{} pg {raw} ({id}) -> up {} acting {}\n",
         map.epoch(),
-        numbers(&placed.up),
-        numbers(&placed.acting)
+        set(&placed.up),
+        set(&placed.acting)
     ))
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sepiola_messenger::DaemonCommands;
-use serde_json::{Map, Value};
+use sepiola_messenger::{DaemonCommands, merge_descriptions, render};
+use serde_json::Value;
 
-use super::{Caller, Reply, allowed, descriptions, format::pretty};
+use super::{Reply, descriptions};
+use crate::caller::{Caller, allowed};
 
 /// Whether a caller may ask this monitor alone. As with real monitors that takes `rwx`, whatever the command:
 /// some of them change the process.
@@ -21,31 +22,17 @@ pub(crate) fn may_tell(caller: &Caller, command: &Value) -> bool {
 pub(crate) fn tell(commands: &dyn DaemonCommands, command: &Value) -> Option<Reply> {
     let prefix = command["prefix"].as_str()?;
     if prefix == "get_command_descriptions" {
-        return Some(Reply::output(together(&commands.descriptions()).to_string()));
+        // The process's come first: its `config get` has other arguments than that of all monitors.
+        let all = merge_descriptions(&commands.descriptions(), &descriptions());
+        return Some(Reply::output(all.to_string()));
     }
     if !commands.knows(prefix) {
         return None;
     }
     Some(match commands.run(command)? {
-        Ok(value) if command["format"] == "json" => Reply::output(value.to_string()),
-        Ok(value) => Reply::output(pretty(&value)),
+        Ok(value) => Reply::output(render(&value, command)),
         Err((errno, text)) => Reply::error(errno, text),
     })
-}
-
-/// The process's commands, and those of all monitors that are not among them: `config get` has other
-/// arguments here.
-fn together(own: &Value) -> Value {
-    let words = |described: &Value| -> Vec<String> {
-        let sig = described["sig"].as_array().into_iter().flatten();
-        sig.map_while(|word| word.as_str().map(str::to_owned)).collect()
-    };
-    let own: Vec<&Value> = own.as_object().into_iter().flat_map(Map::values).collect();
-    let known: Vec<_> = own.iter().map(|described| words(described)).collect();
-    let all = descriptions();
-    let others = all.as_object().into_iter().flat_map(Map::values).filter(|d| !known.contains(&words(d)));
-    let all = own.into_iter().chain(others).enumerate();
-    all.map(|(i, described)| (format!("cmd{i:03}"), described.clone())).collect::<Map<_, _>>().into()
 }
 
 #[cfg(test)]

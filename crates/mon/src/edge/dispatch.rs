@@ -19,7 +19,8 @@ use tracing::{debug, warn};
 
 use super::{Session, write};
 use crate::{
-    command::{self, Caller, Reply, Request, allowed},
+    caller::{Caller, allowed},
+    command::{self, Reply, Request},
     core::Outcome,
     daemon::Monitor,
     service::{

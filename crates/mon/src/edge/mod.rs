@@ -1,14 +1,23 @@
 //! Where messages come in: one [`Session`] a connection, and what each message is answered with.
 
 mod dispatch;
-mod session;
 
+use std::sync::Arc;
+
+use sepiola_cephx::ServerAuthenticator;
 use sepiola_messages::WireMessage;
 use sepiola_messenger::{CloseReason, header_of};
 use sepiola_msgr2::FrameWriter;
 use sepiola_wire::{Features, Tid};
 
-pub(crate) use session::{Session, SessionShared, Sessions};
+use crate::service::sessions::SessionShared;
+
+/// What a connection owns.
+pub(crate) struct Session {
+    pub shared: Arc<SessionShared>,
+    /// Renews tickets on the open session.
+    pub auth: Box<dyn ServerAuthenticator>,
+}
 
 /// Encodes a reply straight into the connection's output.
 fn write<M: WireMessage>(

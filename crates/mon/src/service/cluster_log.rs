@@ -29,7 +29,7 @@ pub(crate) fn line(
     text: &str,
 ) -> MonChange {
     let monmap = state.monmap();
-    let rank = monmap.ranks.iter().position(|name| *name == options.name).unwrap_or(0);
+    let rank = monmap.rank_of(&options.name).unwrap_or(0);
     let entry = LogEntry {
         name: EntityName::new(EntityType::Mon, &options.name),
         rank: EntityNum { kind: EntityType::Mon as u8, num: rank as i64 },

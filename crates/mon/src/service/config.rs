@@ -6,7 +6,7 @@
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt};
 
-use sepiola_osdmap::CrushMap;
+use sepiola_osdmap::{CrushMap, crush::Bucket};
 use sepiola_wire::{EntityName, EntityType};
 
 use super::config_limits::sendable;
@@ -108,24 +108,12 @@ impl Place {
     }
 
     fn of_device(crush: &CrushMap, device: i32) -> Self {
-        let copies: Vec<i32> = crush.class_buckets.values().flat_map(BTreeMap::values).copied().collect();
-        let mut place = Place::default();
-        let mut item = device;
-        // The map has no cycles: it is refused otherwise.
-        while let Some(parent) = crush
-            .buckets
-            .iter()
-            .flatten()
-            .find(|bucket| bucket.items.contains(&item) && !copies.contains(&bucket.id))
-        {
-            let kind = crush.type_names.get(&i32::from(parent.type_id)).cloned().unwrap_or_default();
-            let name = crush.item_names.get(&parent.id).cloned().unwrap_or_default();
-            place.buckets.push((kind, name));
-            item = parent.id;
-        }
+        let named = |bucket: &Bucket| {
+            let kind = crush.type_names.get(&i32::from(bucket.type_id)).cloned().unwrap_or_default();
+            (kind, crush.item_names.get(&bucket.id).cloned().unwrap_or_default())
+        };
         let class = crush.item_classes.get(&device).and_then(|class| crush.class_names.get(class));
-        place.class = class.cloned();
-        place
+        Place { buckets: crush.ancestors(device).map(named).collect(), class: class.cloned() }
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod osd_step;
 pub(crate) mod pool_op;
 pub(crate) mod pools;
 pub(crate) mod quotas;
+pub(crate) mod sessions;
 pub mod stats;
 #[cfg(test)]
 mod subscription_tests;

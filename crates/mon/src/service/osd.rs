@@ -11,12 +11,11 @@ use sepiola_proto::MonChange;
 use sepiola_wire::{EntityAddrVec, Epoch, OsdId, Tid, UTime, Uuid, decode_all};
 use tracing::{debug, info, warn};
 
-use super::{cluster_log, osd_step, tick};
+use super::{cluster_log, osd_step, sessions::SessionShared, tick};
 use crate::{
-    command::allowed,
+    caller::allowed,
     core::{Draft, Outcome},
     daemon::Monitor,
-    edge::SessionShared,
     state::{Metadata, MonState, change},
 };
 

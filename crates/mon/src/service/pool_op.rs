@@ -5,11 +5,13 @@ use std::sync::Arc;
 use sepiola_messages::{PaxosHeader, PoolOp, PoolOpCode, PoolOpReply};
 use sepiola_wire::{Errno, Tid};
 
-use super::pools::{self, PoolRequest, Refused, RuleRef};
+use super::{
+    pools::{self, PoolRequest, Refused, RuleRef},
+    sessions::SessionShared,
+};
 use crate::{
     MonOptions,
     core::{Draft, Outcome, Work},
-    edge::SessionShared,
     state::MonState,
 };
 use sepiola_proto::MonChange;

@@ -8,7 +8,7 @@ use sepiola_wire::{EntityName, Epoch, Features, Tid};
 
 use super::config;
 use crate::{
-    command::{Caller, allowed},
+    caller::{Caller, allowed},
     state::{MonState, OsdMaps},
 };
 

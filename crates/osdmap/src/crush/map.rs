@@ -72,6 +72,23 @@ impl CrushMap {
         self.item_names.iter().find(|(_, n)| *n == name).map(|(id, _)| *id)
     }
 
+    /// Whether a bucket is a shadow: a copy of another one with only the devices of one class, which is no
+    /// place of its own.
+    pub fn is_shadow(&self, id: i32) -> bool {
+        self.class_buckets.values().any(|by_class| by_class.values().any(|shadow| *shadow == id))
+    }
+
+    /// The buckets around an item, the nearest first, without shadows. An item in several buckets is followed
+    /// into the one in the lowest slot. Ends at cycles, too, which only maps that were not decoded can have.
+    pub fn ancestors(&self, item: i32) -> impl Iterator<Item = &Bucket> {
+        let holder = move |item: i32| {
+            let mut buckets = self.buckets.iter().flatten();
+            buckets.find(|bucket| bucket.items.contains(&item) && !self.is_shadow(bucket.id))
+        };
+        // No path without a cycle is longer than there are buckets.
+        std::iter::successors(holder(item), move |bucket| holder(bucket.id)).take(self.buckets.len())
+    }
+
     /// The overrides that a pool's mappings use.
     pub fn choose_args_for(&self, pool: i64) -> Option<&ChooseArgs> {
         const DEFAULT: i64 = -1;

@@ -1,10 +1,9 @@
 //! The commands of the admin socket, which `ceph tell` shares.
 
 use sepiola_config::SharedConfig;
-use sepiola_messenger::DaemonCommands;
+use sepiola_messenger::{DaemonCommands, render};
 use sepiola_wire::{Errno, UTime};
-use serde::Serialize;
-use serde_json::{Map, Value, json, ser::PrettyFormatter};
+use serde_json::{Map, Value, json};
 
 use super::{options, perf};
 use crate::logging;
@@ -13,9 +12,9 @@ use crate::logging;
 #[derive(Debug)]
 pub enum Daemon {
     /// A monitor.
-    Mon(sepiola_mon::PerfHandle),
+    Mon(sepiola_mon::MonHandle),
     /// An OSD.
-    Osd(sepiola_osd::PerfHandle),
+    Osd(sepiola_osd::OsdHandle),
 }
 
 /// What a daemon says about itself.
@@ -239,15 +238,11 @@ impl DaemonCommands for Admin {
 
 /// In the form that was asked for; for people, if none was.
 fn print(answer: &Value, command: &Value) -> Vec<u8> {
-    if command["format"] == "json" {
-        return format!("{answer}\n").into_bytes();
+    let mut text = render(answer, command);
+    if !text.ends_with('\n') {
+        text.push('\n');
     }
-    let mut out = Vec::new();
-    let mut ser = serde_json::Serializer::with_formatter(&mut out, PrettyFormatter::with_indent(b"    "));
-    // Writing a Value into memory cannot fail.
-    let _ = answer.serialize(&mut ser);
-    out.push(b'\n');
-    out
+    text.into_bytes()
 }
 
 /// `(2) No such file or directory`.

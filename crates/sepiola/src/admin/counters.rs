@@ -91,8 +91,8 @@ fn of_mon(p: &sepiola_mon::MonPerf) -> Vec<Counter> {
 /// The counters of a daemon that runs; none before it has started and after it has ended.
 pub fn of_running(daemon: &Daemon) -> Option<Vec<Counter>> {
     match daemon {
-        Daemon::Mon(mon) => mon.read().map(|perf| of_mon(&perf)),
-        Daemon::Osd(osd) => osd.read().map(|perf| of_osd(&perf)),
+        Daemon::Mon(mon) => mon.perf().map(|perf| of_mon(&perf)),
+        Daemon::Osd(osd) => osd.perf().map(|perf| of_osd(&perf)),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn run(args: MonArgs, options: ConfigOptions) -> CmdResult {
     mon.ready_file = args.daemon.ready_file.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let config = mon.config.clone();
-    let admin = Arc::new(Admin::new(config.clone(), Daemon::Mon(mon.perf.clone())));
+    let admin = Arc::new(Admin::new(config.clone(), Daemon::Mon(mon.handle.clone())));
     mon.commands = Some(admin.clone());
     runtime.block_on(daemon::until_asked(&args.daemon, &config, admin, |shutdown| {
         sepiola_mon::run(mon, shutdown)

@@ -35,7 +35,7 @@ pub fn run(args: OsdArgs, options: ConfigOptions) -> CmdResult {
     osd.ready_file = args.daemon.ready_file.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let config = osd.monitors.config.clone();
-    let admin = Arc::new(Admin::new(config.clone(), Daemon::Osd(osd.perf.clone())));
+    let admin = Arc::new(Admin::new(config.clone(), Daemon::Osd(osd.handle.clone())));
     osd.commands = Some(admin.clone());
     runtime.block_on(daemon::until_asked(&args.daemon, &config, admin, |shutdown| {
         sepiola_osd::run(osd, shutdown)

@@ -49,7 +49,7 @@ fn counted(counter: &counters::Counter, own: &Labels) -> Vec<Metric> {
 }
 
 /// What a monitor knows of the whole cluster.
-fn of_cluster(mon: &sepiola_mon::PerfHandle) -> Vec<Metric> {
+fn of_cluster(mon: &sepiola_mon::MonHandle) -> Vec<Metric> {
     let ask = |command: Value| mon.describe(&command).unwrap_or_default();
     let mut all = vec![health(&ask(json!({"prefix": "health"})))];
     all.extend(osds(&ask(json!({"prefix": "osd dump"}))));

@@ -49,7 +49,7 @@ pub fn bind(words: &[String], descriptions: &[Description]) -> Result<Map<String
         let prefix = description.prefix();
         // As many words of it as were given.
         let end = prefix.match_indices(' ').nth(words.len() - 1).map_or(prefix.len(), |(at, _)| at);
-        (std::cmp::Reverse(*matched), distance(&prefix[..end], &wanted), prefix)
+        (std::cmp::Reverse(*matched), strsim::levenshtein(&prefix[..end], &wanted), prefix)
     });
     near.truncate(NEAREST);
     let mut message = format!("no such command; the nearest {}:\n", near.len());
@@ -62,21 +62,6 @@ pub fn bind(words: &[String], descriptions: &[Description]) -> Result<Map<String
 /// How many commands are shown to who has asked for none that exists.
 const NEAREST: usize = 10;
 const INVALID: &str = "Error EINVAL: invalid command";
-
-/// How many letters have to be put in, taken out or changed to make one text of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.iter().enumerate() {
-            let change = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
 
 /// Prints the commands whose words begin with `prefix`, with one line of help for each.
 pub fn help(prefix: &str, descriptions: &[Description]) -> Result<(), Failure> {
@@ -282,7 +267,6 @@ mod tests {
             let first = failure.split("\\n").nth(1).unwrap();
             assert!(first.starts_with(near), "{line:?}: {failure}");
         }
-        assert_eq!((distance("", "ab"), distance("tree", "tre"), distance("pool", "loop")), (2, 1, 2));
     }
 
     #[test]

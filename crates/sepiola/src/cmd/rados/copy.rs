@@ -44,7 +44,7 @@ pub async fn object(io: &IoCtx, oid: &[u8], target: Option<&[u8]>, args: &RadosA
 }
 
 /// `cppool POOL DEST_POOL`.
-pub async fn pool(rados: &Rados, from: &str, to: &str, _: &RadosArgs) -> CmdResult {
+pub async fn pool(rados: &Rados, from: &str, to: &str) -> CmdResult {
     if from == to {
         return Err(Failure::errno(Errno::EINVAL, "this is one and the same pool"));
     }

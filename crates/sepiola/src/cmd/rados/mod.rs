@@ -125,7 +125,7 @@ async fn dispatch(rados: &Rados, args: &RadosArgs, verb: &[&[u8]]) -> CmdResult 
             ));
         }
         [b"purge", name] => return copy::purge(rados, text(name)?, args).await,
-        [b"cppool", from, to] => return copy::pool(rados, text(from)?, text(to)?, args).await,
+        [b"cppool", from, to] => return copy::pool(rados, text(from)?, text(to)?).await,
         [b"df"] => return pool::usage(rados, args).await,
         _ => {}
     }

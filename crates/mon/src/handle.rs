@@ -1,4 +1,4 @@
-//! Counters for `perf dump`, read from a running monitor.
+//! What a running monitor tells whoever runs it: counters for `perf dump`, and commands that only read.
 
 use std::{
     fmt,
@@ -28,13 +28,13 @@ pub struct MonPerf {
     pub sessions_opened: u64,
 }
 
-/// Reads the counters of a monitor that [`run`](crate::run) runs: give a clone to its options, keep one.
+/// Asks a monitor that [`run`](crate::run) runs: give a clone to its options, keep one.
 #[derive(Clone, Default)]
-pub struct PerfHandle(Arc<OnceLock<Weak<Monitor>>>);
+pub struct MonHandle(Arc<OnceLock<Weak<Monitor>>>);
 
-impl PerfHandle {
+impl MonHandle {
     /// The counters, `None` before the monitor has started and after it has ended.
-    pub fn read(&self) -> Option<MonPerf> {
+    pub fn perf(&self) -> Option<MonPerf> {
         let monitor = self.0.get()?.upgrade()?;
         let state = monitor.state.load();
         Some(MonPerf {
@@ -48,7 +48,7 @@ impl PerfHandle {
     }
 
     /// What a command that changes nothing answers, as JSON: `{"prefix": "mon_status"}`. `None` if there is no
-    /// such command or it changes something, and as with [`PerfHandle::read`].
+    /// such command or it changes something, and as with [`MonHandle::perf`].
     pub fn describe(&self, command: &Value) -> Option<Value> {
         let monitor = self.0.get()?.upgrade()?;
         let state = monitor.state.load_full();
@@ -62,8 +62,8 @@ impl PerfHandle {
     }
 }
 
-impl fmt::Debug for PerfHandle {
+impl fmt::Debug for MonHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PerfHandle").field(&self.read()).finish()
+        f.debug_tuple("MonHandle").field(&self.perf()).finish()
     }
 }

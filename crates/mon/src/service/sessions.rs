@@ -1,4 +1,4 @@
-//! A connection's session, and the table of all of them.
+//! The open sessions: what is queued for each, and the table of all of them.
 
 use std::{
     collections::HashMap,
@@ -9,24 +9,13 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use sepiola_cephx::ServerAuthenticator;
 use sepiola_messages::{Subscription, WireMessage};
 use sepiola_messenger::{OutMessage, Outbox};
 use sepiola_wire::{Features, OsdId, Tid, UTime};
 use tracing::debug;
 
-use crate::{
-    command::Caller,
-    service::{cluster_log::LogSubscription, subscriptions::Subscriptions},
-    state::MonState,
-};
-
-/// What a connection owns.
-pub(crate) struct Session {
-    pub shared: Arc<SessionShared>,
-    /// Renews tickets on the open session.
-    pub auth: Box<dyn ServerAuthenticator>,
-}
+use super::{cluster_log::LogSubscription, subscriptions::Subscriptions};
+use crate::{caller::Caller, state::MonState};
 
 /// What others reach of a session.
 pub(crate) struct SessionShared {

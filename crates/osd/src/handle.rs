@@ -1,4 +1,4 @@
-//! Counters for `perf dump`, read from a running OSD.
+//! What a running OSD tells whoever runs it: counters for `perf dump`, its status, operations that wait.
 
 use std::{
     fmt,
@@ -47,13 +47,13 @@ pub struct OsdPerf {
     pub sessions: u64,
 }
 
-/// Reads the counters of an OSD that [`run`](crate::run) runs: give a clone to its options, keep one.
+/// Asks an OSD that [`run`](crate::run) runs: give a clone to its options, keep one.
 #[derive(Clone, Default)]
-pub struct PerfHandle(Arc<OnceLock<(Weak<Osd>, Uuid)>>);
+pub struct OsdHandle(Arc<OnceLock<(Weak<Osd>, Uuid)>>);
 
-impl PerfHandle {
+impl OsdHandle {
     /// The counters, `None` before the OSD has started and after it has ended.
-    pub fn read(&self) -> Option<OsdPerf> {
+    pub fn perf(&self) -> Option<OsdPerf> {
         self.osd().map(|osd| osd.perf())
     }
 
@@ -64,12 +64,12 @@ impl PerfHandle {
     }
 
     /// The operations that have waited for `complaint_time`, in the form of Ceph's `dump_blocked_ops`; `None` as
-    /// with [`PerfHandle::read`].
+    /// with [`OsdHandle::perf`].
     pub fn dump_blocked_ops(&self, complaint_time: Duration) -> Option<Value> {
         Some(self.osd()?.dump_blocked_ops(complaint_time))
     }
 
-    /// What `status` shows; `None` as with [`PerfHandle::read`].
+    /// What `status` shows; `None` as with [`OsdHandle::perf`].
     pub fn status(&self) -> Option<Value> {
         let osd = self.osd()?;
         let view = osd.view();
@@ -96,9 +96,9 @@ impl PerfHandle {
     }
 }
 
-impl fmt::Debug for PerfHandle {
+impl fmt::Debug for OsdHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PerfHandle").field(&self.read()).finish()
+        f.debug_tuple("OsdHandle").field(&self.perf()).finish()
     }
 }
 
