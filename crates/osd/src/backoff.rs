@@ -95,7 +95,7 @@ impl Osd {
 
     /// Tells the client to go on with the pgs that can be served now.
     pub(crate) fn release(&self, session: &Session) {
-        if session.backoff_count.load(Ordering::Acquire) == 0 || session.is_crowded() {
+        if session.backoff_count.load(Ordering::Acquire) == 0 || self.is_crowded(session) {
             return;
         }
         let view = self.view();

@@ -13,7 +13,7 @@ use sepiola_messages::{
     Command, OsdBackoff, WireMessage, kind,
     osd_op::{OpOutcome, OsdOpRequest},
 };
-use sepiola_messenger::DaemonCommands;
+use sepiola_messenger::{DaemonCommands, Throttle};
 use sepiola_msgr2::{MessageHeader, Payload};
 use sepiola_objectstore::{CollectionStats, KeyBuf, ObjectStore, RemovalLimit, StoreError, Transaction};
 use sepiola_osdmap::OsdMap;
@@ -46,6 +46,10 @@ pub struct OsdConfig {
     /// is full (`osd_failsafe_full_ratio`): a fast writer must not outrun the news. Default
     /// [`OsdConfig::FAILSAFE_FULL`].
     pub failsafe_full: f64,
+    /// Requests that may wait for a newer map, over all clients, and bytes of them. Default 2500 and 125 MiB.
+    pub max_parked: u64,
+    /// See `max_parked`.
+    pub max_parked_bytes: u64,
 }
 
 impl OsdConfig {
@@ -54,7 +58,13 @@ impl OsdConfig {
 
     /// The defaults, which are Ceph's.
     pub fn new(whoami: OsdId) -> Self {
-        OsdConfig { whoami, limits: Limits::default(), failsafe_full: Self::FAILSAFE_FULL }
+        OsdConfig {
+            whoami,
+            limits: Limits::default(),
+            failsafe_full: Self::FAILSAFE_FULL,
+            max_parked: 2500,
+            max_parked_bytes: 125 << 20,
+        }
     }
 }
 
@@ -71,6 +81,9 @@ pub struct Osd {
     waiting: Mutex<Vec<Weak<Session>>>,
     // The newest epoch that some peer has.
     wanted: AtomicU32,
+    // What waits, over all sessions: a part of what the OSD reads, so that clients whose map never comes do
+    // not keep it from the others.
+    pub(crate) parked: Throttle,
     // No map will come that requests could wait for.
     pub(crate) stopping: AtomicBool,
     pub(crate) traffic: Traffic,
@@ -134,6 +147,7 @@ impl Osd {
     /// An OSD without a map. Collections that the store has already are served once a map assigns them.
     pub fn new(config: OsdConfig, store: Arc<dyn ObjectStore>) -> Self {
         Osd {
+            parked: Throttle::new(config.max_parked, config.max_parked_bytes),
             config,
             store,
             view: ArcSwap::from_pointee(MapView::empty()),
@@ -293,34 +307,38 @@ impl Osd {
                     tracing::debug!(peer = %session.peer.source, tid = %header.tid, "request dropped: backoff");
                     return Ok(Handled::Done);
                 }
-                if self.has_to_wait(session, request.map_epoch)
-                    && let Some(errno) = self.refuses_to_wait(session, &request)
-                {
-                    let view = self.view();
-                    scratch.outputs.clear();
-                    Verdict::early(errno).send(&request, header.tid, view.epoch(), scratch, out)?;
-                    return Ok(Handled::Done);
-                }
-                let parked = self.park(session, request.map_epoch, || Waiting {
-                    permit: session.push.begin((front.len() + data.len()) as u64),
-                    since: (self.clock)(),
-                    tid: header.tid,
-                    epoch: request.map_epoch,
-                    version: header.version,
-                    front: Bytes::copy_from_slice(front),
-                    data: data.clone().into_bytes(),
-                });
-                match parked {
-                    Parked::Yes => {}
-                    Parked::NoRoom => self.block(session, &self.view(), request.spg.pg, true, out)?,
-                    Parked::No => {
-                        let shared = match &data {
-                            Payload::Owned(bytes) => Some(bytes),
-                            Payload::Borrowed(_) => None,
-                        };
-                        self.execute(session, header.tid, &request, shared, scratch, out)?;
+                if self.has_to_wait(session, request.map_epoch) {
+                    if let Some(errno) = self.refuses_to_wait(session, &request) {
+                        let view = self.view();
+                        scratch.outputs.clear();
+                        Verdict::early(errno).send(&request, header.tid, view.epoch(), scratch, out)?;
+                        return Ok(Handled::Done);
+                    }
+                    let bytes = (front.len() + data.len()) as u64;
+                    let parked = self.park(session, request.map_epoch, || Waiting {
+                        permit: Box::new((session.push.begin(bytes), self.parked.take(bytes))),
+                        since: (self.clock)(),
+                        tid: header.tid,
+                        epoch: request.map_epoch,
+                        version: header.version,
+                        front: Bytes::copy_from_slice(front),
+                        data: data.clone().into_bytes(),
+                    });
+                    match parked {
+                        Parked::Yes => return Ok(Handled::Done),
+                        Parked::NoRoom => {
+                            self.block(session, &self.view(), request.spg.pg, true, out)?;
+                            return Ok(Handled::Done);
+                        }
+                        // The map has just come.
+                        Parked::No => {}
                     }
                 }
+                let shared = match &data {
+                    Payload::Owned(bytes) => Some(bytes),
+                    Payload::Borrowed(_) => None,
+                };
+                self.execute(session, header.tid, &request, shared, scratch, out)?;
                 Ok(Handled::Done)
             }
             kind::OSD_BACKOFF => {

@@ -118,6 +118,8 @@ pub async fn run(options: OsdOptions, shutdown: Shutdown) -> Result<(), RunError
     let mut config = OsdConfig::new(options.id);
     config.limits = options.limits.clone();
     config.failsafe_full = options.failsafe_full;
+    config.max_parked = options.max_messages / 4;
+    config.max_parked_bytes = options.max_message_bytes / 4;
     let osd = Arc::new(Osd::new(config, options.store.clone()));
     let uuid = options.uuid.unwrap_or_else(|| Uuid::from_bytes(rand::random()));
     options.handle.attach(&osd, uuid);
@@ -224,6 +226,7 @@ impl Daemon {
                 _ = removal.tick(), if self.osd.has_garbage() => self.free_some(),
                 _ = housekeeping.tick() => {
                     self.housekeep(secrets).await;
+                    self.osd.end_stalled();
                     if let Some(complaint) = slow_ops.complaint(&self.osd, UTime::now()) {
                         warn!("{complaint}");
                     }

@@ -35,9 +35,7 @@ pub struct OsdPerf {
     pub stat_bytes_used: u64,
     /// The map's epoch.
     pub osdmap_epoch: u32,
-    /// Operations whose time was measured.
-    pub op_latency_count: u64,
-    /// Their times together, from arrival to reply.
+    /// The operations' times together, from the look at the map to the result, in nanoseconds.
     pub op_latency_nanos: u64,
     /// Connections that began to authenticate.
     pub handshakes: u64,
@@ -111,8 +109,6 @@ impl Osd {
             stat_bytes: space.total,
             stat_bytes_used: space.used,
             osdmap_epoch: self.epoch().0,
-            op_latency_count: self.traffic.ops.load(Ordering::Relaxed),
-            op_latency_nanos: self.traffic.nanos.load(Ordering::Relaxed),
             handshakes: self.traffic.handshakes.load(Ordering::Relaxed),
             sessions_opened: self.traffic.opened.load(Ordering::Relaxed),
             sessions: self.traffic.sessions(),
@@ -125,6 +121,7 @@ impl Osd {
             perf.op_w += io.writes;
             perf.op_in_bytes += io.write_bytes;
             perf.op_out_bytes += io.read_bytes;
+            perf.op_latency_nanos += io.nanos;
         }
         perf.op = perf.op_r + perf.op_w;
         perf

@@ -8,6 +8,11 @@ use serde_json::{Value, json};
 
 use crate::{core::Osd, session::PeerIdentity};
 
+/// Operations that one dump shows; their number is always told.
+const MOST_SHOWN: usize = 256;
+/// Ops of one message that its description shows.
+const OPS_SHOWN: usize = 16;
+
 /// An operation that an OSD has taken and not answered.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -51,50 +56,51 @@ impl OpInFlight {
 }
 
 impl Osd {
-    /// The operations that wait, the oldest first.
-    pub fn ops_in_flight(&self) -> Vec<OpInFlight> {
+    /// Operations that have waited for `age` or longer: the oldest of them, `most` at the most, and how many
+    /// there are.
+    pub fn ops_in_flight(&self, age: Duration, most: usize) -> (Vec<OpInFlight>, usize) {
         let now = (self.clock)();
         let sessions: Vec<_> = self.waiting_sessions().lock().iter().filter_map(|s| s.upgrade()).collect();
+        // Buffers are shared here, and decoded only where somebody looks at them.
         let mut ops = Vec::new();
-        for session in sessions {
-            for waiting in session.waiting.lock().iter() {
-                let Ok(request) = OsdOpRequest::decode(waiting.version, &waiting.front, &waiting.data) else {
-                    continue;
-                };
-                let described = Described { peer: &session.peer, tid: waiting.tid, request: &request };
-                ops.push(OpInFlight {
-                    description: described.to_string(),
-                    client: session.peer.source,
-                    client_addr: session.peer.addr,
-                    tid: waiting.tid,
-                    initiated_at: waiting.since,
-                    age: now.saturating_since(waiting.since),
-                });
-            }
+        for session in &sessions {
+            let waiting = session.waiting.lock();
+            let old = waiting.iter().take_while(|op| now.saturating_since(op.since) >= age);
+            ops.extend(
+                old.map(|op| {
+                    (op.since, &session.peer, op.tid, op.version, op.front.clone(), op.data.clone())
+                }),
+            );
         }
-        ops.sort_by_key(|op| op.initiated_at);
-        ops
+        ops.sort_by_key(|(since, ..)| *since);
+        let described = ops.iter().take(most).filter_map(|(since, peer, tid, version, front, data)| {
+            let request = OsdOpRequest::decode(*version, front, data).ok()?;
+            Some(OpInFlight {
+                description: Described { peer, tid: *tid, request: &request }.to_string(),
+                client: peer.source,
+                client_addr: peer.addr,
+                tid: *tid,
+                initiated_at: *since,
+                age: now.saturating_since(*since),
+            })
+        });
+        (described.collect(), ops.len())
     }
 
-    /// The same as Ceph's `dump_ops_in_flight`.
+    /// The same as Ceph's `dump_ops_in_flight`, with the oldest [`MOST_SHOWN`].
     pub fn dump_ops_in_flight(&self) -> Value {
-        let ops: Vec<_> = self.ops_in_flight().iter().map(OpInFlight::to_json).collect();
-        let count = ops.len();
-        json!({ "ops": ops, "num_ops": count })
+        let (ops, count) = self.ops_in_flight(Duration::ZERO, MOST_SHOWN);
+        json!({ "ops": ops.iter().map(OpInFlight::to_json).collect::<Vec<_>>(), "num_ops": count })
     }
 
-    /// Those that have waited for this long, or longer.
-    fn blocked_ops(&self, complaint_time: Duration) -> Vec<OpInFlight> {
-        let mut ops = self.ops_in_flight();
-        ops.retain(|op| op.age >= complaint_time);
-        ops
-    }
-
-    /// The same as Ceph's `dump_blocked_ops`.
+    /// The same as Ceph's `dump_blocked_ops`, with the oldest [`MOST_SHOWN`].
     pub fn dump_blocked_ops(&self, complaint_time: Duration) -> Value {
-        let ops: Vec<_> = self.blocked_ops(complaint_time).iter().map(OpInFlight::to_json).collect();
-        let count = ops.len();
-        json!({ "ops": ops, "complaint_time": complaint_time.as_secs_f64(), "num_blocked_ops": count })
+        let (ops, count) = self.ops_in_flight(complaint_time, MOST_SHOWN);
+        json!({
+            "ops": ops.iter().map(OpInFlight::to_json).collect::<Vec<_>>(),
+            "complaint_time": complaint_time.as_secs_f64(),
+            "num_blocked_ops": count,
+        })
     }
 }
 
@@ -118,10 +124,10 @@ impl SlowOps {
         if silent || self.complaint_time.is_zero() || osd.waiting_sessions().lock().is_empty() {
             return None;
         }
-        let slow = osd.blocked_ops(self.complaint_time);
+        let (slow, count) = osd.ops_in_flight(self.complaint_time, 1);
         let oldest = slow.first()?;
         self.last = Some(now);
-        let (count, age) = (slow.len(), oldest.age.as_secs_f64());
+        let age = oldest.age.as_secs_f64();
         Some(format!("{count} slow requests, the oldest blocked for {age:.1} s: {}", oldest.description))
     }
 }
@@ -142,7 +148,7 @@ impl fmt::Display for Described<'_> {
         let hash = request.hash.reverse_bits();
         let pool = request.spg.pg.pool;
         write!(f, "{pool}:{hash:08x}:{}:{}:{}:head [", text(nspace), text(key), text(oid))?;
-        for (n, op) in request.ops().enumerate() {
+        for (n, op) in request.ops().take(OPS_SHOWN).enumerate() {
             write!(f, "{}{}", if n > 0 { "," } else { "" }, DescribedOp(&op))?;
         }
         write!(f, "] snapc {:x}=[", request.snap_seq.0)?;

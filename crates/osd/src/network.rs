@@ -1,6 +1,6 @@
 //! Connections: the messenger's view of the OSD.
 
-use std::{borrow::Cow, net::SocketAddr, sync::Arc, time::Instant};
+use std::{borrow::Cow, net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
 use sepiola_cephx::{AllowedAuth, ServerAuthenticator, ServiceAuthenticator, ServiceKeys};
@@ -93,14 +93,8 @@ impl Dispatch for Network {
     ) -> Result<(), CloseReason> {
         let Message { header, front, data, .. } = message;
         let ConnectionState { session, scratch } = connection;
-        let arrived = (header.kind == kind::OSD_OP).then(Instant::now);
         match self.osd.handle(session, &header, front, data, scratch, writer) {
-            Ok(Handled::Done) => {
-                if let Some(arrived) = arrived {
-                    self.osd.traffic.answered(arrived);
-                }
-                Ok(())
-            }
+            Ok(Handled::Done) => Ok(()),
             Ok(Handled::Unknown) => {
                 tracing::debug!(kind = header.kind, name = kind::name(header.kind), "message dropped");
                 Ok(())
@@ -136,6 +130,10 @@ impl Push for ToOutbox {
         if let Err(error) = self.outbox.push(OutMessage::new(header, front).with_data(data)) {
             tracing::debug!(%error, kind = header.kind, "message not sent");
         }
+    }
+
+    fn close(&self) {
+        self.outbox.close();
     }
 
     fn begin(&self, bytes: u64) -> Box<dyn Send> {

@@ -65,6 +65,9 @@ pub trait Push: Send + Sync {
     /// Queues a message. A connection that has ended takes it silently.
     fn push(&self, header: MessageHeader, front: Bytes, data: Bytes);
 
+    /// Ends the connection. Where there is none, nothing happens.
+    fn close(&self) {}
+
     /// Counts a request of `bytes` bytes that is answered later against the connection's limits, until the
     /// token is dropped. Without limits there is nothing to count.
     fn begin(&self, bytes: u64) -> Box<dyn Send> {

@@ -1,6 +1,6 @@
 //! A client's request on its way: found its pg, allowed, executed, answered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use sepiola_cephx::caps::{ClassCall, OsdAccess};
@@ -48,6 +48,7 @@ impl Osd {
         scratch: &mut Scratch,
         out: &mut impl Outgoing,
     ) -> Result<(), Refusal> {
+        let began = Instant::now();
         let view = self.view();
         self.share_maps(session, &view, request.map_epoch, out)?;
         let dropped = |why| {
@@ -66,13 +67,13 @@ impl Osd {
                 return self.block(session, &view, request.spg.pg, false, out);
             }
             Admission::Execute { .. } if is_pg_request(request) => {
-                listing::run(self, &view, pg, request, &mut scratch.outputs)
+                listing::run(self, &view, pg, began, request, &mut scratch.outputs)
             }
             Admission::Execute { writes } => {
                 let (id, caller) = (request_id(session, tid, request), self.caller(session));
                 let sources = copy_from::sources(self, session, &view, request);
                 let full = full(&view, pool);
-                let admitted = Admitted { id, caller, writes, sources, full };
+                let admitted = Admitted { began, id, caller, writes, sources, full };
                 match self.run_ops(pg, view.epoch(), admitted, request, shared, scratch) {
                     Some(verdict) => verdict,
                     None => {
@@ -165,7 +166,7 @@ impl Osd {
         shared: Option<&Bytes>,
         scratch: &mut Scratch,
     ) -> Option<Verdict> {
-        let Admitted { id, caller, writes, sources, full } = admitted;
+        let Admitted { began, id, caller, writes, sources, full } = admitted;
         let Scratch { key, transaction, outputs, .. } = scratch;
         let object = key.set(ObjectRef {
             hash: request.hash,
@@ -238,7 +239,7 @@ impl Osd {
             Ok(result) => self.commit(x, &mut state, epoch, id, result, request),
         };
         *transaction = left.recycle(pg.id());
-        state.io.count(writes, written, outputs.total() as u64);
+        state.io.count(began, writes, written, outputs.total() as u64);
         Some(verdict)
     }
 
@@ -324,6 +325,7 @@ fn find_pg<'v>(
 
 /// What is known of a request that may be executed.
 struct Admitted {
+    began: Instant,
     id: ReqId,
     caller: Caller,
     writes: bool,

@@ -10,12 +10,7 @@ use parking_lot::Mutex;
 use sepiola_cephx::PeerCaps;
 use sepiola_wire::{EntityAddr, EntityNum, Epoch, Features};
 
-use crate::{
-    backoff::Backoffs,
-    maps::MapView,
-    outgoing::Push,
-    waiting::{MAX_WAITING, Waiting},
-};
+use crate::{backoff::Backoffs, maps::MapView, outgoing::Push, waiting::Waiting};
 
 /// Who is at the other end, as authentication found out.
 #[derive(Debug, Clone)]
@@ -64,11 +59,6 @@ impl Session {
             backoff_count: AtomicUsize::new(0),
             enlisted: AtomicBool::new(false),
         }
-    }
-
-    /// True while so many requests wait that the client should hold further ones back.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.waiting_count.load(Ordering::Acquire) > MAX_WAITING / 2
     }
 
     /// The map epoch that maps have to be sent from, exclusive, to a peer that has shown `has`; `None` if

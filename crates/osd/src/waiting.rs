@@ -1,6 +1,9 @@
 //! Requests that wait for a map newer than the OSD's: parked without blocking their connection.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, Weak, atomic::Ordering},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use sepiola_messages::osd_op::OsdOpRequest;
@@ -14,6 +17,10 @@ use crate::{
 
 /// Requests that one session may have waiting; its client is told to hold back those that come on top.
 pub(crate) const MAX_WAITING: usize = 1024;
+
+/// How long a request may wait. Monitors publish a map within seconds of the client that has it; twice the
+/// time after which the log complains.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// A parked request, as it arrived.
 pub(crate) struct Waiting {
@@ -45,16 +52,13 @@ impl Osd {
         epoch > self.view().epoch() || session.waiting_count.load(Ordering::Acquire) != 0
     }
 
-    /// Parks a request if it, or an earlier one of its session, waits for a newer map.
+    /// Parks a request that [`has to wait`](Osd::has_to_wait).
     pub(crate) fn park(
         &self,
         session: &Arc<Session>,
         epoch: Epoch,
         request: impl FnOnce() -> Waiting,
     ) -> Parked {
-        if !self.has_to_wait(session, epoch) {
-            return Parked::No;
-        }
         {
             let mut waiting = session.waiting.lock();
             // Looked at again under the lock: the map may have come and the queue may have been drained.
@@ -65,7 +69,7 @@ impl Osd {
                 return Parked::Yes;
             }
             self.want_map(epoch);
-            if waiting.len() >= MAX_WAITING {
+            if waiting.len() >= MAX_WAITING || self.parked.is_full() {
                 return Parked::NoRoom;
             }
             waiting.push_back(request());
@@ -82,11 +86,32 @@ impl Osd {
         Parked::Yes
     }
 
+    /// True while so many requests wait that this client should hold further ones back.
+    pub(crate) fn is_crowded(&self, session: &Session) -> bool {
+        session.waiting_count.load(Ordering::Acquire) > MAX_WAITING / 2 || self.parked.is_full()
+    }
+
+    /// Ends sessions whose requests have waited for too long, and lets those go on that had no room for
+    /// theirs. A client that is still there connects again and sends what it has not had an answer for.
+    pub fn end_stalled(&self) {
+        let now = (self.clock)();
+        let sessions: Vec<_> = self.waiting_sessions().lock().iter().filter_map(Weak::upgrade).collect();
+        for session in &sessions {
+            let oldest = session.waiting.lock().front().map(|waiting| waiting.since);
+            if oldest.is_some_and(|since| now.saturating_since(since) >= LONGEST_WAIT) {
+                tracing::info!(peer = %session.peer.source, "no map came that its requests could run with");
+                session.abandon();
+                session.push.close();
+            }
+        }
+        sessions.iter().for_each(|session| self.release(session));
+    }
+
     /// Drops what waits: the OSD stops, and clients send it elsewhere when the map says so.
     pub(crate) fn stop_waiting(&self) {
         self.stopping.store(true, Ordering::Release);
         let sessions = self.waiting_sessions().lock().clone();
-        sessions.iter().filter_map(std::sync::Weak::upgrade).for_each(|session| session.abandon());
+        sessions.iter().filter_map(Weak::upgrade).for_each(|session| session.abandon());
     }
 
     /// Has the session looked at when a map comes.

@@ -2,13 +2,22 @@
 
 mod common;
 
-use common::{Client, POOL, Reply, Request, Sent, identity, map, next_map, osd, with_pool};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use common::{Client, POOL, Reply, Request, Sent, identity, map, next_map, osd, osd_with, with_pool};
 use sepiola_cephx::PeerCaps;
 use sepiola_messages::{BackoffOp, OsdBackoff, WireMessage, kind, osd_op::OpSpec};
 use sepiola_msgr2::{MessageHeader, Payload};
+use sepiola_objectstore::MemStore;
 use sepiola_osd::Osd;
 use sepiola_osdmap::OsdState;
-use sepiola_wire::{Epoch, Features, OsdId, Tid};
+use sepiola_wire::{Epoch, Features, OsdId, Tid, UTime};
+
+static NOW: AtomicU32 = AtomicU32::new(1000);
+
+fn clock() -> UTime {
+    UTime::from_secs(NOW.load(Ordering::Relaxed))
+}
 
 fn backoff(sent: &Sent) -> OsdBackoff {
     assert_eq!(sent.header.kind, kind::OSD_BACKOFF);
@@ -30,6 +39,10 @@ fn append(text: &'static str, tid: u64, epoch: u32) -> Request {
 /// What a client is sent besides maps.
 fn answers(sent: Vec<Sent>) -> Vec<Sent> {
     sent.into_iter().filter(|sent| sent.header.kind != kind::OSD_MAP).collect()
+}
+
+fn ops_waiting(osd: &Osd) -> u64 {
+    osd.dump_ops_in_flight()["num_ops"].as_u64().unwrap()
 }
 
 #[test]
@@ -154,7 +167,7 @@ fn a_client_with_too_much_waiting_is_held_back_and_loses_nothing() {
     let block = block.expect("it is told to hold back");
     assert_eq!(block.op, BackoffOp::Block);
     acknowledge(&mut client, &osd, &block);
-    let waiting = osd.ops_in_flight().len() as u64;
+    let waiting = ops_waiting(&osd);
     assert!(waiting > 0 && waiting < SENT, "{waiting}");
     osd.apply_map(next_map(&map(), |_| {})).unwrap();
     let pushed = client.take_pushed();
@@ -165,7 +178,7 @@ fn a_client_with_too_much_waiting_is_held_back_and_loses_nothing() {
         .map(|sent| sent.header.tid)
         .collect();
     assert_eq!(replied, (1..=waiting).map(Tid).collect::<Vec<_>>());
-    assert_eq!(osd.ops_in_flight().len(), 0);
+    assert_eq!(ops_waiting(&osd), 0);
     for tid in waiting + 1..=SENT {
         let again = append("a", tid, 9).with(|head| head.retry_attempt = 1);
         assert_eq!(client.call(&osd, &again).result, 0);
@@ -182,4 +195,36 @@ fn a_change_that_clients_do_not_react_to_drops_nothing_of_theirs() {
     osd.apply_map(with_pool(&map(), |pool| (pool.size, pool.min_size) = (2, 1))).unwrap();
     let sent = answers(client.send(&osd, &append("1", 1, 8)));
     assert_eq!(Reply::of(&sent[0]).result, 0);
+}
+
+/// Clients that show an epoch that never comes take only their share of what may wait.
+#[test]
+fn what_waits_for_nothing_leaves_room_for_others_and_ends() {
+    let osd = osd_with(MemStore::new(), |config| config.max_parked = 10).with_clock(clock);
+    osd.apply_map(map()).unwrap();
+    let never = |tid| append("a", tid, u32::MAX);
+    let mut hostile: Vec<_> = (0..3).map(|_| Client::admin()).collect();
+    let mut told = 0;
+    for (n, client) in hostile.iter_mut().enumerate() {
+        for tid in 1..=5 {
+            told += client.send(&osd, &never(n as u64 * 100 + tid)).len();
+        }
+    }
+    assert_eq!((ops_waiting(&osd), told), (10, 1), "the third client is told to hold back");
+    // Who need not wait does not notice.
+    let mut honest = Client::admin();
+    assert_eq!(honest.call(&osd, &append("b", 1, 8)).result, 0);
+    // Who has to wait is held back, and may go on once those who wait for nothing are gone.
+    let block = honest.send(&osd, &append("b", 2, 9));
+    acknowledge(&mut honest, &osd, &backoff(&block[0]));
+    osd.end_stalled();
+    assert!(honest.take_pushed().is_empty());
+    NOW.fetch_add(61, Ordering::Relaxed);
+    osd.end_stalled();
+    assert_eq!(ops_waiting(&osd), 0);
+    assert_eq!(
+        hostile.iter().map(|client| client.pushed.is_closed()).collect::<Vec<_>>(),
+        [true, true, false]
+    );
+    assert_eq!(backoff(&honest.take_pushed()[0]).op, BackoffOp::Unblock);
 }

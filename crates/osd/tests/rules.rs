@@ -472,10 +472,10 @@ fn whoever_may_do_nothing_does_not_get_to_wait_for_a_map_either() {
         let mut client = Client::with_caps(caps);
         assert_eq!(client.call(&osd, &ahead).result, Errno::EPERM.to_wire(), "{caps}");
     }
-    assert_eq!(osd.ops_in_flight().len(), 0);
+    assert_eq!(osd.ops_in_flight(std::time::Duration::ZERO, 0).1, 0);
     let mut allowed = Client::with_caps("allow r pool=bench");
     assert_eq!(allowed.send(&osd, &ahead), []);
-    assert_eq!(osd.ops_in_flight().len(), 1);
+    assert_eq!(osd.ops_in_flight(std::time::Duration::ZERO, 0).1, 1);
 }
 
 #[test]

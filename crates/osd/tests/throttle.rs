@@ -74,7 +74,7 @@ impl Server {
         let mut before = 0;
         loop {
             tokio::time::sleep(Duration::from_millis(200)).await;
-            let now = self.osd.ops_in_flight().len();
+            let now = self.osd.ops_in_flight(Duration::ZERO, 0).1;
             if now == before && now > 0 {
                 return now;
             }

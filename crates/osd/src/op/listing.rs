@@ -3,7 +3,7 @@
 //! Objects come in the order of their bit-reversed hash, so that a listing survives the splitting of pgs,
 //! and the cursor is the first object not returned.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use sepiola_messages::osd_op::{
     OpCode, OpRef, OsdOpRequest,
@@ -33,6 +33,7 @@ pub(crate) fn run(
     osd: &Osd,
     view: &MapView,
     pg: &Arc<Pg>,
+    began: Instant,
     request: &OsdOpRequest<'_>,
     out: &mut Outputs,
 ) -> Verdict {
@@ -53,7 +54,7 @@ pub(crate) fn run(
     }
     out.pad(request.raw_ops().len());
     let mut state = pg.lock();
-    state.io.count(false, 0, out.total() as u64);
+    state.io.count(began, false, 0, out.total() as u64);
     let versions = Versions::new(state.last_update, state.last_user_version);
     match result {
         Ok(value) => Verdict::new(value, versions),

@@ -3,6 +3,8 @@
 pub(crate) mod bounds;
 mod dups;
 
+use std::time::Instant;
+
 use parking_lot::{Mutex, MutexGuard};
 use sepiola_wire::{EVersion, Epoch, PgId};
 
@@ -40,11 +42,14 @@ pub(crate) struct IoCounters {
     pub writes: u64,
     /// Bytes taken in.
     pub write_bytes: u64,
+    /// Nanoseconds from the look at the map to the result, over all of them.
+    pub nanos: u64,
 }
 
 impl IoCounters {
-    /// Counts one message.
-    pub fn count(&mut self, wrote: bool, taken: u64, given: u64) {
+    /// Counts one message that was looked at since `began`.
+    pub fn count(&mut self, began: Instant, wrote: bool, taken: u64, given: u64) {
+        self.nanos += u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         if wrote {
             self.writes += 1;
             self.write_bytes += taken;

@@ -1,7 +1,10 @@
 //! An OSD without sockets, and a client that speaks to it in encoded messages.
 #![allow(dead_code)]
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
 use bytes::Bytes;
 use sepiola_cephx::PeerCaps;
@@ -45,13 +48,23 @@ impl Outgoing for Outbox {
     }
 }
 
-/// What was pushed to a session from outside.
+/// What was pushed to a session from outside, and whether it was ended from there.
 #[derive(Debug, Clone, Default)]
-pub struct Pushed(pub Arc<Mutex<Vec<Sent>>>);
+pub struct Pushed(pub Arc<Mutex<Vec<Sent>>>, Arc<AtomicBool>);
+
+impl Pushed {
+    pub fn is_closed(&self) -> bool {
+        self.1.load(Ordering::Relaxed)
+    }
+}
 
 impl Push for Pushed {
     fn push(&self, header: MessageHeader, front: Bytes, data: Bytes) {
         self.0.lock().unwrap().push(Sent { header, front: front.to_vec(), data: data.to_vec() });
+    }
+
+    fn close(&self) {
+        self.1.store(true, Ordering::Relaxed);
     }
 }
 
