@@ -31,8 +31,10 @@ mod osd_safety;
 mod osd_state;
 mod osd_tree;
 mod pg;
+mod pg_dump;
 mod pg_json;
 mod pg_list;
+mod pg_map;
 mod pool;
 mod pool_dump;
 mod pool_quota;
@@ -241,6 +243,8 @@ const FAMILIES: &[&[Command]] = &[
     osd_df::COMMANDS,
     osd_safety::COMMANDS,
     pg_list::COMMANDS,
+    pg_dump::COMMANDS,
+    pg_map::COMMANDS,
     crush::COMMANDS,
     features::COMMANDS,
     mgr::COMMANDS,
