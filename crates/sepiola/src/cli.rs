@@ -84,7 +84,7 @@ impl Format {
 
     /// Prints a value as JSON in this form.
     pub fn print(self, value: &serde_json::Value) {
-        println!("{}", self.text(value));
+        say!("{}", self.text(value));
     }
 
     /// A value as JSON in this form; indented as the stock tools indent.

@@ -2,6 +2,9 @@
 //! subcommand under `cmd/`.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod output;
+
 mod admin;
 mod bench;
 mod cli;
@@ -12,6 +15,7 @@ mod failure;
 mod logging;
 mod metrics;
 mod number;
+mod places;
 mod progress;
 
 use std::{ffi::OsString, path::Path, process::ExitCode};

@@ -38,7 +38,7 @@ impl Progress {
 
     /// Prints a line to standard output, above the progress.
     pub fn println(&self, line: fmt::Arguments<'_>) {
-        self.0.suspend(|| println!("{line}"));
+        self.0.suspend(|| say!("{line}"));
     }
 
     /// Does something that prints, above the progress.

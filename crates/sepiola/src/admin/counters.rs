@@ -58,7 +58,7 @@ fn of_osd(p: &sepiola_osd::OsdPerf) -> Vec<Counter> {
             "op" "ops" "ceph_osd_op" Count(p.op) none "Operations of clients";
             "op_in_bytes" "wr" "ceph_osd_op_in_bytes" Count(p.op_in_bytes) bytes "Data that came with operations";
             "op_out_bytes" "rd" "ceph_osd_op_out_bytes" Count(p.op_out_bytes) bytes "Data that replies took along";
-            "op_latency" "l" "ceph_osd_op_latency" Times(p.op_latency_count, seconds) none
+            "op_latency" "l" "ceph_osd_op_latency" Times(p.op, seconds) none
                 "Seconds from an operation's arrival to its reply";
             "op_r" "" "ceph_osd_op_r" Count(p.op_r) none "Operations that only read";
             "op_w" "" "ceph_osd_op_w" Count(p.op_w) none "Operations that write";

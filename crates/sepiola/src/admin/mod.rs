@@ -24,10 +24,13 @@ use tokio::{
     time::timeout,
 };
 
+use crate::places::Places;
 pub use commands::{Admin, Daemon};
 
 /// Longer requests are none.
 const MAX_REQUEST: usize = 64 << 10;
+/// Requests at once.
+const CONNECTIONS: usize = 8;
 /// A request that takes longer than this was given up by its sender.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -67,17 +70,21 @@ impl AdminSocket {
         Ok(listener)
     }
 
-    /// Answers requests, one after another, for as long as it is polled.
+    /// Answers requests for as long as it is polled.
     pub async fn serve(self, admin: Arc<Admin>) {
+        let mut places = Places::new(CONNECTIONS);
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
                 // Out of descriptors, say; that passes.
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             };
-            if let Ok(Err(error)) = timeout(PATIENCE, answer(stream, &admin)).await {
-                tracing::debug!(%error, "admin socket");
-            }
+            let admin = admin.clone();
+            places.serve(async move {
+                if let Ok(Err(error)) = timeout(PATIENCE, answer(stream, &admin)).await {
+                    tracing::debug!(%error, "admin socket");
+                }
+            });
         }
     }
 }

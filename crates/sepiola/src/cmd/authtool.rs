@@ -98,12 +98,12 @@ fn read_caps(file: &std::path::Path) -> Result<BTreeMap<String, String>, Failure
 /// Runs the tool.
 pub fn run(args: AuthtoolArgs) -> CmdResult {
     if args.version {
-        println!("{}", crate::cli::version());
+        say!("{}", crate::cli::version());
         return Ok(());
     }
     let new_key = || CryptoKey::generate(args.key_type, UTime::now(), &mut rand::rng());
     if args.gen_print_key {
-        println!("{}", *new_key().to_base64());
+        say!("{}", *new_key().to_base64());
         return Ok(());
     }
     let usage = |why: &str| Failure::new(why).hint("see `sepiola authtool --help`");
@@ -122,7 +122,7 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
     })?;
     let added = args.added_key()?;
     let mut keyring = if args.create_keyring {
-        println!("creating {}", file.display());
+        say!("creating {}", file.display());
         Keyring::new()
     } else {
         load(file)?
@@ -130,7 +130,7 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
     let mut changed = args.create_keyring;
     if let Some(other) = &args.import_keyring {
         let imported = load(other)?;
-        println!("importing contents of {} into {}", other.display(), file.display());
+        say!("importing contents of {} into {}", other.display(), file.display());
         for (name, entry) in imported.iter() {
             keyring.insert(name.clone(), entry.clone());
         }
@@ -152,10 +152,10 @@ pub fn run(args: AuthtoolArgs) -> CmdResult {
     if args.print_key {
         let key = keyring.get(&name).and_then(|entry| entry.key.as_ref());
         let key = key.ok_or_else(|| Failure::new(format!("entity {name} not found")))?;
-        println!("{}", *key.to_base64());
+        say!("{}", *key.to_base64());
     }
     if args.list {
-        print!("{}", *keyring.to_text());
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), keyring.to_text().as_bytes());
     }
     if changed {
         keyring

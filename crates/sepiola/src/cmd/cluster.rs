@@ -168,17 +168,17 @@ fn print_up(layout: &Layout, up: &UpArgs, format: Format) {
     let conf = conf.display();
     let pools = pool_names(up);
     let pool = pools.first().map_or("POOL", String::as_str);
-    println!("cluster is up: {conf}");
+    say!("cluster is up: {conf}");
     if pools.is_empty() {
-        println!("  sepiola rados -c {conf} mkpool POOL");
+        say!("  sepiola rados -c {conf} mkpool POOL");
     }
-    println!("  sepiola rados -c {conf} -p {pool} put greeting /etc/hostname");
-    println!("  rados -c {conf} -p {pool} ls");
-    println!("  ceph -c {conf} -s");
+    say!("  sepiola rados -c {conf} -p {pool} put greeting /etc/hostname");
+    say!("  rados -c {conf} -p {pool} ls");
+    say!("  ceph -c {conf} -s");
     if up.foreground {
-        println!("stop it: Ctrl-C");
+        say!("stop it: Ctrl-C");
     } else {
-        println!("stop it: sepiola cluster down --dir {}", layout.dir().display());
+        say!("stop it: sepiola cluster down --dir {}", layout.dir().display());
     }
 }
 
@@ -195,7 +195,7 @@ fn stop(args: &ClusterArgs, purge: bool) -> CmdResult {
     if args.format.is_json() {
         args.format.print(&serde_json::json!({ "stopped": stopped, "purged": purge }));
     } else {
-        println!("stopped {stopped} daemon{}", if stopped == 1 { "" } else { "s" });
+        say!("stopped {stopped} daemon{}", if stopped == 1 { "" } else { "s" });
     }
     Ok(())
 }
@@ -206,15 +206,10 @@ fn status(args: &ClusterArgs) -> CmdResult {
     if args.format.is_json() {
         args.format.print(&serde_json::json!({ "conf": cluster.layout().conf(), "daemons": daemons }));
     } else {
-        println!("{}", cluster.layout().conf().display());
+        say!("{}", cluster.layout().conf().display());
         for daemon in &daemons {
             let state = if daemon.running { "running" } else { "not running" };
-            println!(
-                "{:<8}{state:<12}{:<8}{}",
-                daemon.name,
-                daemon.pid,
-                daemon.addr.as_deref().unwrap_or("-")
-            );
+            say!("{:<8}{state:<12}{:<8}{}", daemon.name, daemon.pid, daemon.addr.as_deref().unwrap_or("-"));
         }
     }
     let dir = cluster.layout().dir().display();

@@ -135,14 +135,14 @@ fn report(args: &DemoArgs, subjects: &[Subject]) {
         }));
         return;
     }
-    println!(
+    say!(
         "\n4 KiB, {} in flight, cephx, one OSD in memory, client and daemons in processes of their own, nothing pinned",
         args.concurrent_ios
     );
-    println!("{:<9}{:<8}{:>10}{:>11}{:>11}{:>9}", "mode", "", "IOPS", "avg ms", "p99 ms", "MB/s");
+    say!("{:<9}{:<8}{:>10}{:>11}{:>11}{:>9}", "mode", "", "IOPS", "avg ms", "p99 ms", "MB/s");
     for (mode, write, rand, _) in &rows {
         for (name, s) in [("write", write), ("rand", rand)] {
-            println!(
+            say!(
                 "{:<9}{name:<8}{:>10.0}{:>11.3}{:>11.3}{:>9.1}",
                 mode.to_string(),
                 s.iops,
@@ -154,7 +154,7 @@ fn report(args: &DemoArgs, subjects: &[Subject]) {
     }
     // A negative cost is the machine's noise, not a gain.
     let text = |cost: f64| if cost < 0.0 { "nothing measurable".to_owned() } else { format!("{cost:.1} %") };
-    println!("secure costs {} of the writes and {} of the reads a second", text(write_cost), text(read_cost));
+    say!("secure costs {} of the writes and {} of the reads a second", text(write_cost), text(read_cost));
 }
 
 impl std::fmt::Debug for Subject {

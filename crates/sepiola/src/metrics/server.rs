@@ -10,15 +10,14 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
     time::{sleep, timeout},
 };
 
 use super::{collect, exposition};
-use crate::admin::Admin;
+use crate::{admin::Admin, places::Places};
 
-/// Scrapers at once. Others wait until one of them is done.
-const CONNECTIONS: usize = 4;
+/// Scrapers at once; one more takes the place of the oldest.
+const CONNECTIONS: usize = 32;
 /// From a connection's start to its end, however many requests it has.
 const LIFE: Duration = Duration::from_secs(10);
 /// Until a request's head is there.
@@ -33,18 +32,15 @@ pub async fn bind(addr: SocketAddr) -> std::io::Result<TcpListener> {
 
 /// Answers scrapers as long as it is polled.
 pub async fn serve(listener: TcpListener, admin: Arc<Admin>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut places = Places::new(CONNECTIONS);
     loop {
-        // Nobody closes the semaphore.
-        let Ok(place) = places.clone().acquire_owned().await else { return };
         let Ok((stream, peer)) = listener.accept().await else {
             // Out of descriptors, say; that passes.
             sleep(Duration::from_millis(100)).await;
             continue;
         };
         let admin = admin.clone();
-        tokio::spawn(async move {
-            let _place = place;
+        places.serve(async move {
             match timeout(LIFE, connection(stream, admin)).await {
                 Ok(Ok(())) | Err(_) => {}
                 Ok(Err(error)) => tracing::debug!(%peer, %error, "scrape"),

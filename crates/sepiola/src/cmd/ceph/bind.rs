@@ -75,9 +75,9 @@ pub fn help(prefix: &str, descriptions: &[Description]) -> Result<(), Failure> {
     for description in found {
         let usage = description.usage();
         if usage.len() < width {
-            println!("{usage:<width$}{}", description.help);
+            say!("{usage:<width$}{}", description.help);
         } else {
-            println!("{usage}\n{:width$}{}", "", description.help);
+            say!("{usage}\n{:width$}{}", "", description.help);
         }
     }
     Ok(())

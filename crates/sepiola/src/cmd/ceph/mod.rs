@@ -73,7 +73,7 @@ enum Target {
 pub fn run(mut args: CephArgs, mut options: ConfigOptions) -> CmdResult {
     options::take(&mut args)?;
     if args.version {
-        println!("{}", crate::cli::version());
+        say!("{}", crate::cli::version());
         return Ok(());
     }
     let mut words = std::mem::take(&mut args.command);

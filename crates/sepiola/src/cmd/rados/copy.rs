@@ -80,7 +80,7 @@ pub async fn pool(rados: &Rados, from: &str, to: &str) -> CmdResult {
         progress.add(1);
     }
     progress.finish();
-    println!("successfully copied pool {from}");
+    say!("successfully copied pool {from}");
     Ok(())
 }
 
@@ -95,11 +95,11 @@ pub async fn purge(rados: &Rados, pool: &str, args: &RadosArgs) -> CmdResult {
         let errno = e.errno();
         Failure::errno(errno, format!("error pool {pool}: {errno}"))
     })?;
-    println!("Warning: using slow linear search");
+    say!("Warning: using slow linear search");
     let objects = io.list_all_namespaces();
     let removed = crate::bench::remove_listed(&io, objects, b"", args.bench.concurrent).await?;
-    println!("Removed {removed} objects");
-    println!("successfully purged pool {pool}");
+    say!("Removed {removed} objects");
+    say!("successfully purged pool {pool}");
     Ok(())
 }
 

@@ -40,7 +40,7 @@ pub fn run(args: RadosArgs, options: ConfigOptions) -> CmdResult {
 
 fn run_verb(args: RadosArgs, options: ConfigOptions) -> CmdResult {
     if args.version {
-        println!("{}", crate::cli::version());
+        say!("{}", crate::cli::version());
         return Ok(());
     }
     let (name, key) = (read_name(args.obj_name_file.as_deref())?, read_name(args.omap_key_file.as_deref())?);
@@ -234,13 +234,13 @@ async fn cleanup(io: &IoCtx, args: &RadosArgs) -> CmdResult {
             let removed =
                 crate::bench::remove_listed(io, objects, prefix.as_bytes(), bench.concurrent).await?;
             (removed > 0).then(|| {
-                println!("Warning: using slow linear search");
+                say!("Warning: using slow linear search");
                 removed
             })
         }
     };
     if let Some(removed) = removed {
-        println!("Removed {removed} objects");
+        say!("Removed {removed} objects");
     }
     Ok(())
 }

@@ -126,7 +126,7 @@ pub async fn stat(io: &IoCtx, oid: &[u8], whole_seconds: bool, format: Format) -
         format.print(&serde_json::json!({ "name": name, "mtime": mtime, "size": stat.size }));
         return Ok(());
     }
-    println!("{} mtime {mtime}, size {}", place(io, oid), stat.size);
+    say!("{} mtime {mtime}, size {}", place(io, oid), stat.size);
     Ok(())
 }
 

@@ -66,7 +66,7 @@ pub async fn get(io: &IoCtx, oid: &[u8], key: &[u8], file: Option<&[u8]>) -> Cmd
     ))?;
     let Some(value) = values.get(key) else {
         // The stock tool says it on standard output.
-        println!("No such key: {}/{}", place(io, oid), shown(key));
+        say!("No such key: {}/{}", place(io, oid), shown(key));
         return Err(Failure::errno(Errno::ENOENT, ""));
     };
     show(value, file)
@@ -85,9 +85,9 @@ pub async fn get_header(io: &IoCtx, oid: &[u8], file: Option<&[u8]>) -> CmdResul
     match file {
         Some(_) => show(&header, file),
         None => {
-            println!("header ({} bytes) :", header.len());
+            say!("header ({} bytes) :", header.len());
             hexdump(&mut io::stdout().lock(), &header)?;
-            println!();
+            say!("");
             Ok(())
         }
     }
@@ -112,9 +112,9 @@ fn show(value: &[u8], file: Option<&[u8]>) -> CmdResult {
             Ok(open_output(file)?.write_all(value)?)
         }
         None => {
-            println!("value ({} bytes) :", value.len());
+            say!("value ({} bytes) :", value.len());
             hexdump(&mut io::stdout().lock(), value)?;
-            println!();
+            say!("");
             Ok(())
         }
     }

@@ -19,7 +19,7 @@ pub async fn list(rados: &Rados, format: Format) -> CmdResult {
         return Ok(());
     }
     for pool in pools {
-        println!("{}", pool.name);
+        say!("{}", pool.name);
     }
     Ok(())
 }
@@ -33,7 +33,7 @@ pub async fn create(rados: &Rados, name: &str, pgs: Option<u32>) -> CmdResult {
         }
     };
     created.map_err(|e| Failure::from(e).context(format_args!("error creating pool {name}")))?;
-    println!("successfully created pool {name}");
+    say!("successfully created pool {name}");
     Ok(())
 }
 
@@ -42,7 +42,7 @@ pub async fn remove(rados: &Rados, name: &str) -> CmdResult {
         .delete_pool(name)
         .await
         .map_err(|e| Failure::from(e).context(format_args!("error deleting pool {name}")))?;
-    println!("successfully deleted pool {name}");
+    say!("successfully deleted pool {name}");
     Ok(())
 }
 
@@ -184,10 +184,10 @@ pub async fn usage(rados: &Rados, args: &RadosArgs) -> CmdResult {
         "UNDER COMPR",
     ];
     print_table(&header, &rows);
-    println!("\ntotal_objects    {}", cluster.num_objects);
-    println!("total_used       {}", units::bytes(cluster.kb_used * 1024));
-    println!("total_avail      {}", units::bytes(cluster.kb_avail * 1024));
-    println!("total_space      {}", units::bytes(cluster.kb * 1024));
+    say!("\ntotal_objects    {}", cluster.num_objects);
+    say!("total_used       {}", units::bytes(cluster.kb_used * 1024));
+    say!("total_avail      {}", units::bytes(cluster.kb_avail * 1024));
+    say!("total_space      {}", units::bytes(cluster.kb * 1024));
     Ok(())
 }
 
@@ -222,8 +222,8 @@ fn print_table(header: &[&str], rows: &[Vec<String>]) {
             .collect::<Vec<_>>()
             .join("  ")
     };
-    println!("{}", line(header));
+    say!("{}", line(header));
     for row in rows {
-        println!("{}", line(&row.iter().map(String::as_str).collect::<Vec<_>>()));
+        say!("{}", line(&row.iter().map(String::as_str).collect::<Vec<_>>()));
     }
 }

@@ -33,8 +33,8 @@ pub async fn import(io: &IoCtx, file: &[u8], args: &RadosArgs) -> CmdResult {
     let mut sections = Sections::new(BufReader::with_capacity(1 << 20, open_input(file)?))?;
     let (kind, body) = sections.next()?;
     match kind {
-        Kind::PoolBegin => println!("Importing pool"),
-        Kind::PgBegin => println!("Importing from pgid {}", whole_pg(&body)?),
+        Kind::PoolBegin => say!("Importing pool"),
+        Kind::PgBegin => say!("Importing from pgid {}", whole_pg(&body)?),
         _ => return Err(DumpError::Damaged("it begins with neither a pool nor a pg").into()),
     }
     let progress = Progress::counting("objects imported");
@@ -61,7 +61,7 @@ pub async fn import(io: &IoCtx, file: &[u8], args: &RadosArgs) -> CmdResult {
     }
     progress.finish();
     if unknown > 1 {
-        println!("Skipped {unknown} sections of unknown type");
+        say!("Skipped {unknown} sections of unknown type");
     }
     Ok(())
 }
