@@ -4,7 +4,11 @@ use std::{io::Read, sync::Arc};
 
 use sepiola_config::{Layer, SharedConfig};
 use sepiola_messenger::Shutdown;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
 
 use crate::{
     admin::{Admin, AdminSocket},
@@ -42,10 +46,11 @@ where
         }
         None => None,
     };
-    let _metrics = match config.read(|config| config.text("prometheus_addr")) {
-        Some(addr) => Some(AbortOnDrop(start_metrics(&addr, config, admin).await?)),
+    let metrics = match config.read(|config| config.text("prometheus_addr")) {
+        Some(addr) => Some(metrics_at(&addr, config).await.map_err(Failure::new)?),
         None => None,
     };
+    let _metrics = AbortOnDrop(tokio::spawn(serve_metrics(metrics, config.clone(), admin)));
     let _upkeep = AbortOnDrop(tokio::spawn(logging::upkeep()?));
     let (trigger, shutdown) = Shutdown::new();
     let mut running = std::pin::pin!(run(shutdown));
@@ -72,19 +77,45 @@ fn bind_admin_socket(path: &str) -> Result<Option<AdminSocket>, Failure> {
     }
 }
 
-/// Serves `/metrics`. The port that the system chose for 0 is what `config get prometheus_addr` shows then.
-async fn start_metrics(
-    addr: &str,
-    config: &SharedConfig,
-    admin: Arc<Admin>,
-) -> Result<tokio::task::JoinHandle<()>, Failure> {
-    let failed = |why: &dyn std::fmt::Display| Failure::new(format!("prometheus_addr {addr}: {why}"));
+/// Serves `/metrics`: where it is told at the start, else as soon as the monitors say where.
+async fn serve_metrics(at_start: Option<TcpListener>, config: SharedConfig, admin: Arc<Admin>) {
+    let listener = match at_start {
+        Some(listener) => listener,
+        None => metrics_where_told(&config).await,
+    };
+    metrics::serve(listener, admin).await;
+}
+
+/// Waits for an address that works. Another one after that needs another start.
+async fn metrics_where_told(config: &SharedConfig) -> TcpListener {
+    let (tell, mut told) = watch::channel(None);
+    config.observe(move |config| {
+        let now = config.text("prometheus_addr");
+        tell.send_if_modified(|before| std::mem::replace(before, now.clone()) != now);
+    });
+    loop {
+        let addr = told.borrow_and_update().clone();
+        if let Some(addr) = addr {
+            match metrics_at(&addr, config).await {
+                Ok(listener) => return listener,
+                Err(why) => tracing::warn!(%why, "no metrics are served"),
+            }
+        }
+        if told.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// The port that the system chose for 0 is what `config get prometheus_addr` shows then.
+async fn metrics_at(addr: &str, config: &SharedConfig) -> Result<TcpListener, String> {
+    let failed = |why: &dyn std::fmt::Display| format!("prometheus_addr {addr}: {why}");
     let wanted = addr.parse().map_err(|e| failed(&e))?;
     let listener = metrics::bind(wanted).await.map_err(|e| failed(&e))?;
-    let bound = listener.local_addr()?;
+    let bound = listener.local_addr().map_err(|e| failed(&e))?;
     config.update(|config| config.set(Layer::Runtime, "prometheus_addr", bound.to_string()));
     tracing::info!(%bound, "serving /metrics");
-    Ok(tokio::spawn(metrics::serve(listener, admin)))
+    Ok(listener)
 }
 
 /// Ends a task with whoever started it.
@@ -127,4 +158,30 @@ async fn stdin_ended() {
         let _ = tx.send(());
     });
     let _ = rx.await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use sepiola_config::Config;
+    use sepiola_wire::EntityName;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn metrics_are_served_where_the_monitors_say_later() {
+        let config = SharedConfig::new(Config::new(EntityName::client("x")));
+        let waiting = tokio::spawn({
+            let config = config.clone();
+            async move { metrics_where_told(&config).await }
+        });
+        for addr in ["nonsense", "127.0.0.1:0"] {
+            tokio::task::yield_now().await;
+            assert!(!waiting.is_finished());
+            config.set_from_monitors(&BTreeMap::from([("prometheus_addr".to_owned(), addr.to_owned())]));
+        }
+        let bound = waiting.await.unwrap().local_addr().unwrap();
+        assert_eq!(config.read(|c| c.text("prometheus_addr")), Some(bound.to_string()));
+    }
 }
