@@ -78,10 +78,10 @@ impl Table {
 /// The first four bytes as a number that orders as they do; what a shorter key lacks counts as zeros.
 fn prefix(key: KeyRef<'_>) -> u32 {
     let bytes = key.as_bytes();
-    match bytes.first_chunk() {
-        Some(hash) => u32::from_be_bytes(*hash),
-        None => bytes.iter().fold(0, |n, byte| n << 8 | u32::from(*byte)) << (8 * (4 - bytes.len())),
-    }
+    let given = bytes.len().min(4);
+    let mut number = [0; 4];
+    number[..given].copy_from_slice(&bytes[..given]);
+    u32::from_be_bytes(number)
 }
 
 fn find(slot: &[Entry], key: KeyRef<'_>) -> Result<usize, usize> {
