@@ -31,6 +31,13 @@ pub enum Wait {
     Spin,
 }
 
+impl Wait {
+    /// How a program waits that spins so many microseconds before it sleeps.
+    pub fn of_spin(microseconds: u64) -> Self {
+        if microseconds > 0 { Wait::Spin } else { Wait::Sleep }
+    }
+}
+
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

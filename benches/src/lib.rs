@@ -7,9 +7,11 @@ pub mod frames;
 mod load;
 mod pinning;
 pub mod process;
+mod programs;
 mod spread;
 
 pub use load::{Load, Op, parse_size};
 pub use pinning::Pinning;
+pub use programs::beside;
 pub use sepiola_tests::Machine;
 pub use spread::Spread;

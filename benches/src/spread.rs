@@ -26,6 +26,12 @@ impl Spread {
         Some(Spread { median, min, max })
     }
 
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        Spread { median: self.median * factor, min: self.min * factor, max: self.max * factor }
+    }
+
     /// `MEDIAN (MIN–MAX)`, or the median alone if there is nothing between them to see.
     pub fn text(&self, decimals: usize) -> String {
         let show = |value: f64| format!("{value:.decimals$}");

@@ -1,12 +1,18 @@
 #!/bin/bash
 # Unpacks the newest Ceph that Debian has (20.2.4 or later) into a folder, beside the installed release and without
 # touching the system. Done once per folder; prints the version.
-# usage: setup-newest-ceph.sh [ROOT [SHARE]]
+# usage: setup-newest-ceph.sh [--unpacked] [ROOT [SHARE]]
+#   --unpacked  ROOT is there already, or this fails: nothing is fetched, and nothing but ROOT.bin is written
 #   ROOT   the unpacked system; default: $SEPIOLA_NEWEST_CEPH, or newest-ceph in the target folder
 #   SHARE  a folder that has the same path inside and outside; default: sepiola-interop in the temporary folder
 # Afterwards ROOT.bin/rados, ROOT.bin/ceph, ROOT.bin/ceph-mon, ROOT.bin/ceph_test_rados_api_io and so on run inside ROOT. Each run has mounts of its own,
 # which end with it. Needs root, or a kernel that lets users make namespaces.
 set -euo pipefail
+unpacked=
+if [ "${1:-}" = --unpacked ]; then
+  unpacked=yes
+  shift
+fi
 workspace=$(realpath "$(dirname "$0")/../..")
 root=$(realpath -m "${1:-${SEPIOLA_NEWEST_CEPH:-${CARGO_TARGET_DIR:-$workspace/target}/newest-ceph}}")
 share=$(realpath -m "${2:-${TMPDIR:-/tmp}/sepiola-interop}")
@@ -91,8 +97,13 @@ EOF
   done
 }
 
-mkdir -p "$(dirname "$root")"
-if [ ! -x "$root/usr/bin/ceph-osd" ] || [ ! -x "$root/usr/bin/ceph_test_rados_api_io" ]; then
+if [ -n "$unpacked" ]; then
+  if [ ! -x "$root/usr/bin/ceph-osd" ]; then
+    echo "$root is no unpacked Ceph: it has no usr/bin/ceph-osd" >&2
+    exit 1
+  fi
+elif [ ! -x "$root/usr/bin/ceph-osd" ] || [ ! -x "$root/usr/bin/ceph_test_rados_api_io" ]; then
+  mkdir -p "$(dirname "$root")"
   fetch
   unpack
 fi

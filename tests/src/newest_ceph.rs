@@ -2,19 +2,32 @@
 //! and see [`share`] at the same path as everyone.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
 };
 
-use crate::{Programs, Result, program, share};
+use crate::{Failure, Programs, Result, program, share};
+
+const SCRIPT: &str = "setup-newest-ceph.sh";
 
 /// Unpacks it if need be.
 pub(crate) fn set_up() -> Result<Programs> {
     let root = root();
-    let version = program::set_up("setup-newest-ceph.sh", &[&root, &share()])?;
-    let mut bin = root.into_os_string();
+    let version = program::set_up(SCRIPT, &[&root, &share()])?;
+    Ok(programs(&root, &version))
+}
+
+/// Takes one that is unpacked already, without fetching anything.
+pub(crate) fn unpacked(root: &Path) -> Result<Programs> {
+    let root = fs::canonicalize(root).map_err(Failure::file(root))?;
+    let version = program::set_up(SCRIPT, &[Path::new("--unpacked"), &root, &share()])?;
+    Ok(programs(&root, &version))
+}
+
+fn programs(root: &Path, version: &str) -> Programs {
+    let mut bin = root.to_owned().into_os_string();
     bin.push(".bin");
-    Ok(Programs::new(bin, &version))
+    Programs::new(bin, version)
 }
 
 /// Where it is kept from one run to the next: `SEPIOLA_NEWEST_CEPH`, or a folder in the target folder.

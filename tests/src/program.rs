@@ -54,6 +54,14 @@ impl Programs {
         Programs { folder: folder.into(), version: version.trim().to_owned() }
     }
 
+    /// Those of [`Release::Newest`] that were unpacked into a folder by whoever made it.
+    ///
+    /// # Errors
+    /// If the folder holds no such release.
+    pub fn unpacked(root: &Path) -> Result<Self> {
+        newest_ceph::unpacked(root)
+    }
+
     /// `rados --version`.
     pub fn version(&self) -> &str {
         &self.version

@@ -37,10 +37,17 @@ impl RealCeph {
     /// # Errors
     /// If the release can't have such keys, or a step fails. Its files are kept then.
     pub fn start(release: Release, mode: MsMode, keys: KeyType) -> Result<Self> {
+        Self::start_from(release.programs()?, release, mode, keys)
+    }
+
+    /// The same with programs of that release that are somewhere else.
+    ///
+    /// # Errors
+    /// As [`RealCeph::start`].
+    pub fn start_from(programs: Programs, release: Release, mode: MsMode, keys: KeyType) -> Result<Self> {
         if release == Release::Installed && keys == KeyType::Aes256k {
             return Err(Failure::new("16.2 knows no keys of type aes256k"));
         }
-        let programs = release.programs()?;
         let dir = WorkDir::new(&format!("ceph-{release}-{mode}-{keys}"))?;
         let (conf, keyring) = (dir.path().join("ceph.conf"), dir.path().join("keyring"));
         let mut ceph = RealCeph { osd: None, mon: None, dir, conf, keyring, programs };

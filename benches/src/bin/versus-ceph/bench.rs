@@ -6,10 +6,11 @@ use sepiola_benches::{Load, Op};
 use sepiola_tests::Result;
 use serde::Serialize;
 
-use crate::side::{Side, Sides, in_seconds};
+use crate::{
+    plan::LARGE,
+    side::{Side, Sides, in_seconds},
+};
 
-/// Operations of this size or more are so fast in bytes that memory would run out before the time is up.
-const LARGE: usize = 1 << 20;
 /// What a write of large operations leaves behind at most.
 const LARGE_TOTAL: usize = 2 << 30;
 
@@ -23,9 +24,21 @@ pub struct Outcome {
     pub max_latency_s: f64,
 }
 
+/// Whose client, how long it spins if it is Sepiola's, and the cluster.
+#[derive(Clone, Copy)]
+pub struct Client<'a> {
+    pub side: Side,
+    pub spin_us: u64,
+    pub conf: &'a Path,
+}
+
 /// Runs a client against a cluster. Reads read what the last write left.
-pub fn run(sides: &Sides, client: Side, conf: &Path, op: Op, load: Load, seconds: u64) -> Result<Outcome> {
-    let mut rados = sides.rados(client, conf).args(["bench", &seconds.to_string(), &op.to_string()]);
+pub fn run(sides: &Sides, client: Client<'_>, op: Op, load: Load, seconds: u64) -> Result<Outcome> {
+    let mut rados = sides.rados(client.side, client.conf, client.spin_us).args([
+        "bench",
+        &seconds.to_string(),
+        &op.to_string(),
+    ]);
     rados = rados.args(["-t", &load.depth.to_string()]);
     // The stock tool takes the size of reads from what was written, and refuses to be told.
     if op == Op::Write {

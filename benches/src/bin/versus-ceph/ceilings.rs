@@ -1,17 +1,12 @@
 //! What loopback allows, measured by the program beside this one.
 
-use std::env;
-
-use sepiola_benches::{
-    Load,
-    exchange::{Ceiling, Wait},
-};
+use sepiola_benches::{beside, exchange::Ceiling};
 use sepiola_cluster::MsMode;
-use sepiola_tests::{Failure, Invocation, Result};
+use sepiola_tests::Result;
 use serde::Deserialize;
 
 use crate::{
-    results::Settings,
+    plan::{Plan, Work},
     side::{Sides, in_seconds},
 };
 
@@ -21,31 +16,26 @@ struct Printed {
 }
 
 /// One round of `loopback` for a write's messages and a read's, waiting as Sepiola does.
-pub fn measure(sides: &Sides, settings: &Settings, mode: MsMode, load: Load) -> Result<Vec<Ceiling>> {
-    let this = env::current_exe().map_err(|e| Failure::new(format!("where this program is: {e}")))?;
-    let program = this.with_file_name("loopback");
-    if !program.is_file() {
-        return Err(Failure::new("`loopback` is not built: cargo build --release -p sepiola-benches --bins"));
-    }
-    let wait = if settings.spin_us > 0 { Wait::Spin } else { Wait::Sleep };
-    let mut loopback = Invocation::new(program).args(["--rounds", "1", "--format", "json"]);
+pub fn measure(sides: &Sides, plan: &Plan, mode: MsMode, work: &Work) -> Result<Vec<Ceiling>> {
+    let waits: Vec<String> = work.waits().iter().map(ToString::to_string).collect();
+    let mut loopback = beside("loopback")?.args(["--rounds", "1", "--format", "json"]);
     for (option, value) in [
-        ("--seconds", settings.seconds.to_string()),
+        ("--seconds", plan.seconds.to_string()),
         ("--modes", mode.to_string()),
-        ("--waits", wait.to_string()),
-        ("--size", load.size.to_string()),
-        ("--qd", load.depth.to_string()),
+        ("--waits", waits.join(",")),
+        ("--size", work.load.size.to_string()),
+        ("--qd", work.load.depth.to_string()),
     ] {
         loopback = loopback.args([option, &value]);
     }
-    if let Some(pinning) = settings.pinning {
+    if let Some(pinning) = plan.pinning {
         loopback = loopback.arg("--pin").arg(format!("{}:{}", pinning.client, pinning.daemons));
     }
-    let output = loopback.run(sides.scratch(), in_seconds(4 * settings.seconds + 60))?.success()?;
+    let output = loopback.run(sides.scratch(), in_seconds(8 * plan.seconds + 60))?.success()?;
     let printed: Printed = serde_json::from_slice(&output.stdout)
         .map_err(|e| output.failure(&format!("printed something unexpected ({e})")))?;
-    for ceiling in &printed.ceilings {
-        eprintln!("  loopback ({wait}): {} {:.0} exchanges/s", ceiling.op, ceiling.iops);
+    for c in &printed.ceilings {
+        eprintln!("  loopback ({}): {} {:.0} exchanges/s", c.wait, c.op, c.iops);
     }
     Ok(printed.ceilings)
 }

@@ -15,11 +15,13 @@ use sepiola_tests::{
 };
 use serde::Serialize;
 
-use crate::results::Start;
+use crate::{ceph_place::CephPlace, results::Start};
 
 /// The pool of every measurement.
 pub const POOL: &str = "bench";
-/// Its placement groups.
+/// The object that is put first.
+pub const FIRST_OBJECT: &str = "first";
+/// The pool's placement groups.
 pub const PG_NUM: u32 = 32;
 /// How long daemons are left alone before their memory is looked at.
 const IDLE: Duration = Duration::from_secs(1);
@@ -48,19 +50,17 @@ pub struct Sides {
     ceph: Programs,
     release: Release,
     pinning: Option<Pinning>,
-    spin_us: u64,
     scratch: WorkDir,
 }
 
 impl Sides {
     /// Finds the programs, and sets them up if need be.
-    pub fn new(release: Release, pinning: Option<Pinning>, spin_us: u64) -> Result<Self> {
+    pub fn new(place: &CephPlace, pinning: Option<Pinning>) -> Result<Self> {
         let sides = Sides {
             sepiola: sepiola_binary()?,
-            ceph: release.programs()?,
-            release,
+            ceph: place.programs()?,
+            release: place.release(),
             pinning,
-            spin_us,
             scratch: WorkDir::new("versus-ceph")?,
         };
         let file = sides.object_file();
@@ -82,17 +82,27 @@ impl Sides {
         &self.sepiola
     }
 
-    /// A folder for files.
+    /// A program of Ceph.
+    pub fn ceph_program(&self, name: &str) -> Invocation {
+        self.ceph.program(name)
+    }
+
+    /// Where clients and daemons run.
+    pub fn pinning(&self) -> Option<Pinning> {
+        self.pinning
+    }
+
+    /// A folder for files, which programs of every release see.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()
     }
 
     /// A side's `rados` in the pool of a cluster, bound as clients are. Both take the same arguments.
-    pub fn rados(&self, side: Side, conf: &Path) -> Invocation {
+    pub fn rados(&self, side: Side, conf: &Path, spin_us: u64) -> Invocation {
         let rados = match side {
             Side::Ceph => self.ceph.program("rados"),
             Side::Sepiola => {
-                Invocation::new(&self.sepiola).arg("rados").args(["--spin-us", &self.spin_us.to_string()])
+                Invocation::new(&self.sepiola).arg("rados").args(["--spin-us", &spin_us.to_string()])
             }
         };
         let rados = rados.arg("-c").arg(conf).args(["-p", POOL]);
@@ -107,13 +117,14 @@ impl Sides {
     }
 
     /// Starts a side's cluster from nothing and writes a first object with its own client.
-    pub fn start(&self, side: Side, mode: MsMode, round: usize) -> Result<(Running, Start)> {
+    pub fn start(&self, side: Side, mode: MsMode, spin_us: u64, round: usize) -> Result<(Running, Start)> {
         let begun = Instant::now();
         let mut running = match side {
-            Side::Sepiola => self.start_sepiola(mode)?,
+            Side::Sepiola => self.start_sepiola(mode, spin_us)?,
             Side::Ceph => self.start_ceph(mode)?,
         };
-        let put = self.rados(side, &running.conf()).args(["put", "first"]).arg(self.object_file());
+        let put =
+            self.rados(side, &running.conf(), spin_us).args(["put", FIRST_OBJECT]).arg(self.object_file());
         put.run(self.scratch.path(), in_seconds(60))?.success()?;
         let start_to_first_put_s = begun.elapsed().as_secs_f64();
         thread::sleep(IDLE);
@@ -122,14 +133,14 @@ impl Sides {
         Ok((running, start))
     }
 
-    fn start_sepiola(&self, mode: MsMode) -> Result<Running> {
+    fn start_sepiola(&self, mode: MsMode, spin_us: u64) -> Result<Running> {
         let failed = |e: &dyn fmt::Display| Failure::new(format!("starting Sepiola: {e}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| failed(&e))?;
         // In the folder that programs of every release see.
         let dir = WorkDir::new("sepiola-versus-ceph")?;
         let options = ClusterOptions::new(dir.path()).program(&self.sepiola);
-        let options = options.ms_mode(mode).setting("spin us", self.spin_us.to_string());
+        let options = options.ms_mode(mode).setting("spin us", spin_us.to_string());
         let options = options.setting("memstore device bytes", OSD_CAPACITY.to_string());
         let started = runtime.block_on(options.pool_with_pgs(POOL, PG_NUM).start());
         let cluster = started.map_err(|e| failed(&e))?;
@@ -141,7 +152,7 @@ impl Sides {
             MsMode::Crc => sepiola_tests::MsMode::Crc,
             MsMode::Secure => sepiola_tests::MsMode::Secure,
         };
-        let ceph = RealCeph::start(self.release, mode, KeyType::Aes)?;
+        let ceph = RealCeph::start_from(self.ceph.clone(), self.release, mode, KeyType::Aes)?;
         let pgs = PG_NUM.to_string();
         ceph.ceph(&["osd", "pool", "create", POOL, &pgs, &pgs, "replicated"])?;
         Ok(Running::Ceph(ceph))
