@@ -18,8 +18,8 @@ const SIZE: usize = 4 << 10;
 #[command(name = "versus-ceph", max_term_width = 110, after_help = times())]
 pub struct Args {
     /// Everything that there is a goal for: 4 KiB with 1, 16 and 64 in flight, 4 MiB with 16, Sepiola also
-    /// spinning 50 us with 1 and 16, what loopback allows, and connections a second.
-    #[arg(long, conflicts_with_all = ["qd", "sizes", "spin_us", "ceiling", "connects"])]
+    /// spinning 50 us with 1 and 16, what loopback allows, connections a second, and what secure mode costs.
+    #[arg(long, conflicts_with_all = ["qd", "sizes", "spin_us", "ceiling", "connects", "secure_cost"])]
     full: bool,
     /// Seconds of one run.
     #[arg(long, default_value_t = SECONDS, value_parser = clap::value_parser!(u64).range(1..))]
@@ -53,6 +53,9 @@ pub struct Args {
     /// Also measure how often a second each client connects, does one operation and ends.
     #[arg(long)]
     connects: bool,
+    /// Also measure what secure mode adds to the processor time of an operation and of bare frames.
+    #[arg(long)]
+    secure_cost: bool,
     /// The form of output.
     #[arg(long, value_enum, default_value = "markdown")]
     pub format: Format,
@@ -78,7 +81,7 @@ impl Args {
         if self.full {
             return plan.full();
         }
-        plan.connects = self.connects;
+        (plan.connects, plan.secure_cost) = (self.connects, self.secure_cost);
         plan.with(&self.sizes, &self.qd, &self.spin_us, self.ceiling)
     }
 }
@@ -112,7 +115,7 @@ mod tests {
         let loads: Vec<String> = plan.work.iter().map(|work| work.load.to_string()).collect();
         assert_eq!(loads, ["4 KiB QD1", "4 KiB QD16", "4 KiB QD64", "4 MiB QD16"]);
         assert_eq!(plan.modes, [MsMode::Secure]);
-        assert!(plan.connects && !plan.work[3].ceiling);
+        assert!(plan.connects && plan.secure_cost && !plan.work[3].ceiling);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What loopback allows, measured by the program beside this one.
 
-use sepiola_benches::{beside, exchange::Ceiling};
+use sepiola_benches::{Op, beside, exchange::Ceiling};
 use sepiola_cluster::MsMode;
 use sepiola_tests::Result;
 use serde::Deserialize;
@@ -15,14 +15,16 @@ struct Printed {
     ceilings: Vec<Ceiling>,
 }
 
-/// One round of `loopback` for a write's messages and a read's, waiting as Sepiola does.
-pub fn measure(sides: &Sides, plan: &Plan, mode: MsMode, work: &Work) -> Result<Vec<Ceiling>> {
+/// One round of `loopback` with the messages of these operations, waiting as Sepiola does.
+pub fn measure(sides: &Sides, plan: &Plan, mode: MsMode, work: &Work, ops: &[Op]) -> Result<Vec<Ceiling>> {
+    let ops: Vec<String> = ops.iter().map(ToString::to_string).collect();
     let waits: Vec<String> = work.waits().iter().map(ToString::to_string).collect();
     let mut loopback = beside("loopback")?.args(["--rounds", "1", "--format", "json"]);
     for (option, value) in [
         ("--seconds", plan.seconds.to_string()),
         ("--modes", mode.to_string()),
         ("--waits", waits.join(",")),
+        ("--ops", ops.join(",")),
         ("--size", work.load.size.to_string()),
         ("--qd", work.load.depth.to_string()),
     ] {
@@ -34,8 +36,5 @@ pub fn measure(sides: &Sides, plan: &Plan, mode: MsMode, work: &Work) -> Result<
     let output = loopback.run(sides.scratch(), in_seconds(8 * plan.seconds + 60))?.success()?;
     let printed: Printed = serde_json::from_slice(&output.stdout)
         .map_err(|e| output.failure(&format!("printed something unexpected ({e})")))?;
-    for c in &printed.ceilings {
-        eprintln!("  loopback ({}): {} {:.0} exchanges/s", c.wait, c.op, c.iops);
-    }
     Ok(printed.ceilings)
 }

@@ -12,6 +12,8 @@ mod measure;
 mod plan;
 mod report;
 mod results;
+mod run;
+mod secure_cost;
 mod side;
 
 use std::{fs, process::ExitCode};

@@ -1,19 +1,17 @@
 //! The rounds.
 
-use sepiola_benches::{
-    Machine, Op, Pinning,
-    process::{cpu, ended_children_cpu},
-};
+use sepiola_benches::{Machine, Op, Pinning};
 use sepiola_cluster::MsMode;
 use sepiola_tests::Result;
 
 use crate::{
-    bench::{self, Client},
     ceilings,
     ceph_place::CephPlace,
     connects, installed,
     plan::{Plan, Work},
     results::{Cell, ConnectRun, Measured, Sample},
+    run::run,
+    secure_cost,
     side::{Running, Side, Sides},
 };
 
@@ -51,6 +49,7 @@ pub fn everything(plan: Plan, place: &CephPlace) -> Result<Measured> {
         starts: Vec::new(),
         samples: Vec::new(),
         connects: Vec::new(),
+        secure_costs: Vec::new(),
         ceilings: Vec::new(),
     };
     let mut measuring = Measuring { sides: &sides, plan: &plan, measured };
@@ -60,6 +59,11 @@ pub fn everything(plan: Plan, place: &CephPlace) -> Result<Measured> {
                 eprintln!("round {} of {}, {mode}, {}", round + 1, plan.rounds, work.load);
                 measuring.load(round, mode, work, plan.connects && number == 0)?;
             }
+        }
+        if plan.secure_cost {
+            eprintln!("round {} of {}, what secure mode costs", round + 1, plan.rounds);
+            let costs = secure_cost::measure(&sides, &plan, round)?;
+            measuring.measured.secure_costs.extend(costs);
         }
     }
     Ok(measuring.measured)
@@ -80,9 +84,14 @@ impl Measuring<'_> {
             if connecting {
                 self.connect(&turn, &cluster)?;
             }
-            for client in order(round) {
-                self.bench(&turn, &mut cluster, client)?;
+            let [first, second] = order(round);
+            self.bench(&turn, &mut cluster, first)?;
+            if work.is_large() {
+                // The old one goes first, with its memory.
+                drop(cluster);
+                cluster = self.start(&turn)?;
             }
+            self.bench(&turn, &mut cluster, second)?;
         }
         for &spin_us in work.spin_us.iter().skip(1) {
             let turn = Turn { round, mode, work, osd: Side::Sepiola, spin_us };
@@ -90,7 +99,10 @@ impl Measuring<'_> {
             self.bench(&turn, &mut cluster, Side::Sepiola)?;
         }
         if work.ceiling {
-            let measured = ceilings::measure(self.sides, self.plan, mode, work)?;
+            let measured = ceilings::measure(self.sides, self.plan, mode, work, &Op::ALL)?;
+            for c in &measured {
+                eprintln!("  loopback ({}): {} {:.0} exchanges/s", c.wait, c.op, c.iops);
+            }
             self.measured.ceilings.extend(measured.into_iter().map(|ceiling| (round, ceiling)));
         }
         Ok(())
@@ -116,30 +128,16 @@ impl Measuring<'_> {
 
     /// A write, then reads of what it wrote.
     fn bench(&mut self, turn: &Turn<'_>, cluster: &mut Running, client: Side) -> Result<()> {
-        let (osd, load) = (turn.osd, turn.work.load);
+        let (osd, load, seconds) = (turn.osd, turn.work.load, self.plan.seconds);
         // Nothing of Ceph spins.
         let spin_us = if (client, osd) == (Side::Ceph, Side::Ceph) { 0 } else { turn.spin_us };
-        let (conf, osd_pid, mon_pid) = (cluster.conf(), cluster.osd_pid()?, cluster.mon_pid()?);
-        let used = || Ok((ended_children_cpu()?, cpu(osd_pid)?, cpu(mon_pid)?));
         for op in Op::ALL {
-            let before = used()?;
-            let run = Client { side: client, spin_us, conf: &conf };
-            let outcome = bench::run(self.sides, run, op, load, self.plan.seconds)
-                .map_err(|e| e.context(format!("{client}'s client on {osd}'s OSD, {load} {op}")))?;
-            let after = used()?;
+            let (outcome, used) = run(self.sides, cluster, (client, spin_us), (op, load), seconds)
+                .map_err(|e| e.context(format!("{osd}'s OSD")))?;
             let spinning = if spin_us > 0 { format!(", spinning {spin_us} us") } else { String::new() };
             eprintln!("  {client}'s client on {osd}'s OSD{spinning}: {op} {:.0} IOPS", outcome.iops());
-            self.measured.samples.push(Sample {
-                round: turn.round,
-                mode: turn.mode.to_string(),
-                load,
-                op,
-                cell: Cell { client, osd, spin_us },
-                outcome,
-                client_cpu_s: (after.0 - before.0).as_secs_f64(),
-                osd_cpu_s: (after.1 - before.1).as_secs_f64(),
-                mon_cpu_s: (after.2 - before.2).as_secs_f64(),
-            });
+            let (round, mode, cell) = (turn.round, turn.mode.to_string(), Cell { client, osd, spin_us });
+            self.measured.samples.push(Sample { round, mode, load, op, cell, outcome, used });
         }
         Ok(())
     }

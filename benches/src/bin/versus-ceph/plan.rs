@@ -6,7 +6,10 @@ use sepiola_benches::{Load, Op, Pinning, exchange::Wait};
 use sepiola_cluster::MsMode;
 use serde::{Serialize, Serializer};
 
-use crate::side::PG_NUM;
+use crate::{
+    secure_cost::{TURN_SECONDS, TURNS},
+    side::PG_NUM,
+};
 
 /// Operations of this size or more are large: so fast in bytes that memory would run out before the time is
 /// up, and loopback is no ceiling for them.
@@ -36,6 +39,8 @@ pub struct Plan {
     pub work: Vec<Work>,
     /// Also connections a second.
     pub connects: bool,
+    /// Also what secure mode costs.
+    pub secure_cost: bool,
     pub pinning: Option<Pinning>,
     pub pg_num: u32,
     /// Allocation hints go with writes.
@@ -53,6 +58,7 @@ impl Plan {
             modes: vec![MsMode::Crc, MsMode::Secure],
             work: Vec::new(),
             connects: false,
+            secure_cost: false,
             pinning: None,
             pg_num: PG_NUM,
             hints: true,
@@ -87,7 +93,7 @@ impl Plan {
             work(4 << 10, 64, &[]),
             work(4 << 20, 16, &[]),
         ];
-        self.connects = true;
+        (self.connects, self.secure_cost) = (true, true);
         self
     }
 
@@ -96,7 +102,10 @@ impl Plan {
         let run = Duration::from_secs(self.seconds) + RUN_OVERHEAD;
         let in_mode: Duration = self.work.iter().map(|work| work.time(run)).sum();
         let connects = if self.connects { run * 4 } else { Duration::ZERO };
-        (in_mode + connects) * u32::try_from(self.modes.len() * self.rounds).unwrap_or(u32::MAX)
+        let turn = Duration::from_secs(TURN_SECONDS) + RUN_OVERHEAD;
+        // Two modes of two operations, of Sepiola and of bare frames.
+        let secure_cost = if self.secure_cost { turn * 8 * TURNS as u32 } else { Duration::ZERO };
+        ((in_mode + connects) * self.modes.len() as u32 + secure_cost) * self.rounds as u32
     }
 }
 
@@ -110,7 +119,14 @@ impl Work {
         let ops = Op::ALL.len() as u32;
         let further = self.spin_us.len().saturating_sub(1) as u32;
         let ceilings = if self.ceiling { self.waits().len() as u32 * ops } else { 0 };
-        CEPH_START + SEPIOLA_START + (SEPIOLA_START + run * ops) * further + run * (4 * ops + ceilings)
+        let starts = (CEPH_START + SEPIOLA_START) * if self.is_large() { 2 } else { 1 };
+        starts + (SEPIOLA_START + run * ops) * further + run * (4 * ops + ceilings)
+    }
+
+    /// Whether each client gets clusters of its own: whoever writes second would find less memory that is
+    /// quickly had, and take twice as long.
+    pub fn is_large(&self) -> bool {
+        self.load.size >= LARGE
     }
 
     /// How the ends of an exchange wait that is to be compared with: spinning or not.
@@ -150,7 +166,7 @@ mod tests {
         let with_spin = less.time();
         less.work[0].spin_us.truncate(1);
         assert!(with_spin > less.time());
-        less.modes.clear();
+        (less.modes, less.secure_cost) = (vec![], false);
         assert_eq!(less.time(), Duration::ZERO);
     }
 }

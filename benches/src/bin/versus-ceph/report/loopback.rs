@@ -30,20 +30,20 @@ pub fn shares(page: &mut String, shares: &[Share]) -> fmt::Result {
     Ok(())
 }
 
-/// What secure mode costs; nothing if it was not measured beside crc and loopback.
+/// What secure mode costs; nothing if that was not measured.
 pub fn encryption(page: &mut String, all: &[Encryption]) -> fmt::Result {
     if all.is_empty() {
         return Ok(());
     }
     writeln!(
         page,
-        "\n| load | op | CPU us/op, secure minus crc: Sepiola, client and OSD | loopback, both ends | ratio |"
+        "\n| 4 KiB QD16, CPU us/op of both ends, secure minus crc | Sepiola | loopback | ratio |"
     )?;
-    writeln!(page, "|---|---|---|---|---|")?;
+    writeln!(page, "|---|---|---|---|")?;
     for e in all {
         let ratio = e.ratio.map_or_else(|| "?".to_owned(), |ratio| ratio.text(2));
         let (added, bare) = (e.added_us.text(2), e.bare_us.text(2));
-        writeln!(page, "| {} | {} | {added} | {bare} | {ratio} |", e.load, e.op)?;
+        writeln!(page, "| {} | {added} | {bare} | {ratio} |", e.op)?;
     }
     Ok(())
 }

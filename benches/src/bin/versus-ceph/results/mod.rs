@@ -18,7 +18,7 @@ pub use self::{
     samples::{Cell, Sample, Start},
     shares::Share,
 };
-use crate::{installed::Installed, plan::Plan};
+use crate::{installed::Installed, plan::Plan, secure_cost::SecureCost};
 
 /// What was measured.
 #[derive(Debug, Serialize)]
@@ -31,6 +31,7 @@ pub struct Measured {
     pub starts: Vec<Start>,
     pub samples: Vec<Sample>,
     pub connects: Vec<ConnectRun>,
+    pub secure_costs: Vec<SecureCost>,
     /// By round.
     pub ceilings: Vec<(usize, Ceiling)>,
 }
@@ -55,7 +56,7 @@ impl Results {
             rows: rows::rows(&measured.samples),
             connecting: connecting::rows(&measured.connects),
             shares: shares::shares(&measured.samples, &measured.ceilings),
-            encryption: encryption::encryption(&measured.samples, &measured.ceilings),
+            encryption: encryption::encryption(&measured.secure_costs),
             measured,
         };
         results.goals = goals::goals(&results);

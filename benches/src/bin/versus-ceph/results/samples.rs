@@ -3,7 +3,7 @@
 use sepiola_benches::{Load, Op, Spread};
 use serde::Serialize;
 
-use crate::{bench::Outcome, side::Side};
+use crate::{bench::Outcome, run::Used, side::Side};
 
 /// A cluster's start.
 #[derive(Debug, Clone, Serialize)]
@@ -59,10 +59,8 @@ pub struct Sample {
     pub cell: Cell,
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Processor seconds of the client's process, its start included.
-    pub client_cpu_s: f64,
-    pub osd_cpu_s: f64,
-    pub mon_cpu_s: f64,
+    #[serde(flatten)]
+    pub used: Used,
 }
 
 impl Sample {
@@ -78,12 +76,12 @@ impl Sample {
 
     /// Processor seconds of the client per 1000 operations.
     pub fn client_cpu(&self) -> f64 {
-        self.client_cpu_s * 1e3 / self.outcome.ops as f64
+        self.used.client_cpu_s * 1e3 / self.outcome.ops as f64
     }
 
     /// The same of the OSD.
     pub fn osd_cpu(&self) -> f64 {
-        self.osd_cpu_s * 1e3 / self.outcome.ops as f64
+        self.used.osd_cpu_s * 1e3 / self.outcome.ops as f64
     }
 }
 
@@ -116,9 +114,7 @@ pub mod tests {
             op: Op::Write,
             cell,
             outcome: Outcome { seconds: 2.0, ops, average_latency_s: 0.001, max_latency_s: 0.01 },
-            client_cpu_s: 1.0,
-            osd_cpu_s: 0.5,
-            mon_cpu_s: 0.0,
+            used: Used { client_cpu_s: 1.0, osd_cpu_s: 0.5, mon_cpu_s: 0.0 },
         }
     }
 
@@ -128,7 +124,7 @@ pub mod tests {
         let (ceph, sepiola) = (samples[0].clone(), samples[1].clone());
         let cpu = |samples: &[Sample]| ratio(samples, Sample::client_cpu, sepiola.kind(), ceph.kind());
         assert_eq!(cpu(&samples).map(|s| s.median), Some(0.5));
-        samples[0].client_cpu_s = 0.0;
+        samples[0].used.client_cpu_s = 0.0;
         assert_eq!(cpu(&samples), None, "no run was long enough for the kernel's clock");
     }
 }

@@ -43,7 +43,7 @@ pub fn shares(samples: &[Sample], ceilings: &[(usize, Ceiling)]) -> Vec<Share> {
 }
 
 /// The run that a ceiling is for.
-pub fn ours<'a>(samples: &'a [Sample], round: usize, c: &Ceiling) -> Option<&'a Sample> {
+fn ours<'a>(samples: &'a [Sample], round: usize, c: &Ceiling) -> Option<&'a Sample> {
     samples.iter().find(|s| {
         (s.round, &s.mode, s.load, s.op) == (round, &c.mode, c.load, c.op)
             && s.cell.is_sepiola()
@@ -52,7 +52,7 @@ pub fn ours<'a>(samples: &'a [Sample], round: usize, c: &Ceiling) -> Option<&'a 
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::{
         super::samples::{
             Cell,
@@ -61,7 +61,7 @@ pub mod tests {
         *,
     };
 
-    pub fn ceiling(op: Op, wait: Wait, iops: f64) -> Ceiling {
+    fn ceiling(op: Op, wait: Wait, iops: f64) -> Ceiling {
         let mode = "secure".to_owned();
         Ceiling { mode, wait, op, load: LOAD, iops, client_cpu: 0.001, peer_cpu: 0.002 }
     }
