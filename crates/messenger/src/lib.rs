@@ -17,6 +17,7 @@ mod dial;
 mod error;
 mod handshake;
 mod outbox;
+mod pace;
 mod ready_file;
 mod serve;
 mod shutdown;

@@ -138,6 +138,10 @@ struct Handler<'s> {
 }
 
 impl MessageHandler for Handler<'_> {
+    fn in_flight(&self) -> usize {
+        self.session.in_flight()
+    }
+
     fn message(&mut self, message: Message<'_>, sender: &Sender) -> Result<(), CloseReason> {
         match message.header.kind {
             kind::OSD_OPREPLY => self.session.reply(message),

@@ -207,6 +207,11 @@ impl Session {
         fail(failed);
     }
 
+    /// Operations without a reply so far.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.state.lock().ops.len()
+    }
+
     /// A reply. Those that nobody waits for are dropped.
     pub(crate) fn reply(&self, message: Message<'_>) -> Result<(), CloseReason> {
         let reply = OsdOpReplyRef::decode(message.header.version, message.front, &message.data)

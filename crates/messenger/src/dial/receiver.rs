@@ -16,7 +16,7 @@ use tokio::{
 
 use super::{DialOptions, Sender};
 use crate::{
-    CloseReason, socket,
+    CloseReason, pace, socket,
     turn::{Budget, yield_turn},
 };
 
@@ -28,6 +28,12 @@ pub trait MessageHandler: Send {
     /// # Errors
     /// A reason to close the connection.
     fn message(&mut self, message: Message<'_>, sender: &Sender) -> Result<(), CloseReason>;
+
+    /// Replies that are still to come, as far as the handler knows. When many are, they are handed out in
+    /// parts, so that the peer has the next requests while the rest of its replies is handled.
+    fn in_flight(&self) -> usize {
+        0
+    }
 
     /// The peer answered a keepalive that was sent at `stamp`.
     fn keepalive_ack(&mut self, stamp: UTime) {
@@ -60,8 +66,10 @@ pub struct Receiver {
 
 /// Why no further frame was handled.
 enum Handled {
+    /// All that has arrived was handled.
     All,
-    Budget,
+    /// Others on this thread get their turn: above all those who got replies, to send what they want next.
+    Turn,
 }
 
 impl Receiver {
@@ -117,7 +125,7 @@ impl Receiver {
             self.sender.poll_blocked(cx)?;
             match self.handle_frames(handler, &mut budget)? {
                 Handled::All => {}
-                Handled::Budget => {
+                Handled::Turn => {
                     self.last_received = Instant::now();
                     yield_turn(cx);
                     return Ok(Poll::Pending);
@@ -137,7 +145,8 @@ impl Receiver {
         handler: &mut H,
         budget: &mut Budget,
     ) -> Result<Handled, CloseReason> {
-        while !budget.is_spent() {
+        let batch = pace::batch(handler.in_flight());
+        while !budget.is_spent() && budget.ops() < batch {
             let Some(event) = self.reader.next(&mut self.input)? else { return Ok(Handled::All) };
             // One reply: its requester sends the next request itself. More of them: gather what they send.
             if budget.ops() == 1 && !self.corked {
@@ -160,7 +169,7 @@ impl Receiver {
                 _ => budget.spend(0),
             }
         }
-        Ok(Handled::Budget)
+        Ok(Handled::Turn)
     }
 
     fn uncork(&mut self) -> Result<(), CloseReason> {

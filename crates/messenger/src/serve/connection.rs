@@ -20,6 +20,7 @@ use crate::{
     CloseReason, Dispatch, Outbox, ServeOptions, Shutdown, Throttle,
     admission::HandshakePermit,
     handshake::{self, Failure},
+    pace::Pace,
     socket,
     turn::{Budget, yield_turn},
 };
@@ -74,6 +75,7 @@ pub(super) async fn run<D: Dispatch>(
         idle: Box::pin(sleep_until(Instant::now() + options.idle_timeout)),
         last_traffic: Instant::now(),
         spin_until: None,
+        pace: Pace::default(),
         stop: Box::pin(shutdown.wait()),
         stopping: false,
         options,
@@ -107,6 +109,7 @@ struct Connection {
     idle: Pin<Box<Sleep>>,
     last_traffic: Instant,
     spin_until: Option<Instant>,
+    pace: Pace,
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
     stopping: bool,
     options: Arc<ServeOptions>,
@@ -117,6 +120,8 @@ struct Connection {
 enum Handled {
     /// All that has arrived was handled.
     All,
+    /// More has arrived, but the peer should not wait longer for what was replied.
+    Some,
     /// The turn's budget is used up.
     Budget,
     /// Too much waits for the socket; writing makes room.
@@ -150,6 +155,7 @@ impl Connection {
         session: &mut SessionGuard<D>,
     ) -> Result<Poll<CloseReason>, CloseReason> {
         self.outbox.register(cx.waker());
+        self.pace.resumed(self.last_traffic.elapsed());
         let mut budget = Budget::default();
         let mut had_traffic = false;
         loop {
@@ -157,6 +163,7 @@ impl Connection {
             let handled =
                 if self.stopping { Handled::Stopping } else { self.handle_frames(cx, session, &mut budget)? };
             let closing = self.take_outbox()?;
+            self.pace.written();
             let flushed = self.poll_flush(cx)?;
             if let Some(reason) = closing {
                 return Ok(Poll::Ready(reason));
@@ -172,6 +179,7 @@ impl Connection {
                 }
                 // Room was made while flushing: go on without sleeping, or the frames would wait for news.
                 Handled::OutputFull if self.writer.pending().len() < self.options.max_output => continue,
+                Handled::Some => continue,
                 Handled::OutputFull | Handled::InFlight | Handled::Stopping => break,
                 Handled::All => {}
             }
@@ -242,6 +250,9 @@ impl Connection {
                 Some(Event::Message(message)) => {
                     budget.spend(message.front.len() + message.data.len());
                     dispatch.message(session, message, &mut self.writer)?;
+                    if self.pace.handled() {
+                        return Ok(Handled::Some);
+                    }
                 }
                 Some(Event::Keepalive(stamp)) => {
                     budget.spend(0);
