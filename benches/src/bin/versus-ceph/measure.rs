@@ -10,7 +10,7 @@ use crate::{
     connects, installed,
     plan::{Plan, Work},
     results::{Cell, ConnectRun, Measured, Sample},
-    run::run,
+    run::{run, used},
     secure_cost,
     side::{Running, Side, Sides},
 };
@@ -82,7 +82,7 @@ impl Measuring<'_> {
             let turn = Turn { round, mode, work, osd, spin_us };
             let mut cluster = self.start(&turn)?;
             if connecting {
-                self.connect(&turn, &cluster)?;
+                self.connect(&turn, &mut cluster)?;
             }
             let [first, second] = order(round);
             self.bench(&turn, &mut cluster, first)?;
@@ -115,13 +115,15 @@ impl Measuring<'_> {
         Ok(cluster)
     }
 
-    fn connect(&mut self, turn: &Turn<'_>, cluster: &Running) -> Result<()> {
+    fn connect(&mut self, turn: &Turn<'_>, cluster: &mut Running) -> Result<()> {
+        let conf = cluster.conf();
         for client in order(turn.round) {
-            let connects = connects::run(self.sides, client, &cluster.conf(), self.plan.seconds)
+            let connecting = || connects::run(self.sides, client, &conf, self.plan.seconds);
+            let (connects, used) = used(cluster, connecting)
                 .map_err(|e| e.context(format!("{client}'s client connecting to {}", turn.osd)))?;
             eprintln!("  {client}'s client connects to {}: {:.0} /s", turn.osd, connects.rate());
             let (round, mode, cluster) = (turn.round, turn.mode.to_string(), turn.osd);
-            self.measured.connects.push(ConnectRun { round, mode, client, cluster, connects });
+            self.measured.connects.push(ConnectRun { round, mode, client, cluster, connects, used });
         }
         Ok(())
     }

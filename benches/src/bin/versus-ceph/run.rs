@@ -21,7 +21,22 @@ pub struct Used {
     pub mon_cpu_s: f64,
 }
 
-/// Runs a side's client on a cluster.
+/// What a client that runs and ends in `during` uses, and what its cluster uses meanwhile.
+pub fn used<T>(cluster: &mut Running, during: impl FnOnce() -> Result<T>) -> Result<(T, Used)> {
+    let (osd, mon) = (cluster.osd_pid()?, cluster.mon_pid()?);
+    let now = || Ok((ended_children_cpu()?, cpu(osd)?, cpu(mon)?));
+    let before = now()?;
+    let done = during()?;
+    let after = now()?;
+    let used = Used {
+        client_cpu_s: (after.0 - before.0).as_secs_f64(),
+        osd_cpu_s: (after.1 - before.1).as_secs_f64(),
+        mon_cpu_s: (after.2 - before.2).as_secs_f64(),
+    };
+    Ok((done, used))
+}
+
+/// Runs a side's `rados bench` on a cluster.
 pub fn run(
     sides: &Sides,
     cluster: &mut Running,
@@ -29,16 +44,8 @@ pub fn run(
     (op, load): (Op, Load),
     seconds: u64,
 ) -> Result<(Outcome, Used)> {
-    let (conf, osd, mon) = (cluster.conf(), cluster.osd_pid()?, cluster.mon_pid()?);
-    let used = || Ok((ended_children_cpu()?, cpu(osd)?, cpu(mon)?));
-    let before = used()?;
-    let outcome = bench::run(sides, Client { side, spin_us, conf: &conf }, op, load, seconds)
-        .map_err(|e| e.context(format!("{side}'s client, {load} {op}")))?;
-    let after = used()?;
-    let used = Used {
-        client_cpu_s: (after.0 - before.0).as_secs_f64(),
-        osd_cpu_s: (after.1 - before.1).as_secs_f64(),
-        mon_cpu_s: (after.2 - before.2).as_secs_f64(),
-    };
-    Ok((outcome, used))
+    let conf = cluster.conf();
+    let client = Client { side, spin_us, conf: &conf };
+    used(cluster, || bench::run(sides, client, op, load, seconds))
+        .map_err(|e| e.context(format!("{side}'s client, {load} {op}")))
 }

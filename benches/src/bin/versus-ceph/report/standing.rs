@@ -18,18 +18,21 @@ pub fn connections(page: &mut String, rows: &[ConnectRow]) -> fmt::Result {
     }
     writeln!(
         page,
-        "\n| connect, authenticate, stat, end: per second | mode | Sepiola | Ceph | times Ceph |"
+        "\n| connect, authenticate, stat, end | mode | cluster | per second | times Ceph's cluster | client CPU ms \
+         each | daemons' CPU ms each |"
     )?;
-    writeln!(page, "|---|---|---|---|---|")?;
+    writeln!(page, "|---|---|---|---|---|---|---|")?;
     for row in rows {
         writeln!(
             page,
-            "| {}'s client | {} | {} | {} | {} |",
+            "| {}'s client | {} | {} | {} | {} | {} | {} |",
             row.client,
             row.mode,
-            row.on_sepiola.text(0),
-            row.on_ceph.text(0),
+            row.cluster,
+            row.rate.text(0),
             row.times_ceph.text(2),
+            row.client_cpu_ms.text(2),
+            row.daemons_cpu_ms.text(2),
         )?;
     }
     Ok(())

@@ -154,7 +154,7 @@ fn shares(results: &Results, goals: &mut Vec<Goal>) {
 }
 
 fn connecting(results: &Results, goals: &mut Vec<Goal>) {
-    for row in results.connecting.iter().filter(|row| row.mode == MODE) {
+    for row in results.connecting.iter().filter(|row| row.mode == MODE && row.cluster == Sepiola) {
         let goal = match row.client {
             Ceph => Bound::AtLeast(2.0),
             Sepiola => Bound::AtLeast(5.0),
