@@ -48,5 +48,8 @@ fn run(args: &Args) -> Result<()> {
         Format::Markdown => print!("{}", report::markdown(&results)),
         Format::Json => println!("{json}"),
     }
-    Ok(())
+    match results.measured.ended_early {
+        Some(why) => Err(Failure::new(why)),
+        None => Ok(()),
+    }
 }

@@ -31,7 +31,7 @@ struct Measuring<'a> {
     measured: Measured,
 }
 
-/// Runs all rounds. Progress goes to standard error.
+/// Runs all rounds, until one fails. Progress goes to standard error.
 pub fn everything(plan: Plan, place: &CephPlace) -> Result<Measured> {
     eprintln!("setting up the programs of both sides");
     let machine = Machine::now();
@@ -51,19 +51,14 @@ pub fn everything(plan: Plan, place: &CephPlace) -> Result<Measured> {
         connects: Vec::new(),
         secure_costs: Vec::new(),
         ceilings: Vec::new(),
+        ended_early: None,
     };
     let mut measuring = Measuring { sides: &sides, plan: &plan, measured };
     for round in 0..plan.rounds {
-        for &mode in &plan.modes {
-            for (number, work) in plan.work.iter().enumerate() {
-                eprintln!("round {} of {}, {mode}, {}", round + 1, plan.rounds, work.load);
-                measuring.load(round, mode, work, plan.connects && number == 0)?;
-            }
-        }
-        if plan.secure_cost {
-            eprintln!("round {} of {}, what secure mode costs", round + 1, plan.rounds);
-            let costs = secure_cost::measure(&sides, &plan, round)?;
-            measuring.measured.secure_costs.extend(costs);
+        // Half an hour of figures is not thrown away for one program that failed.
+        if let Err(e) = measuring.round(round) {
+            measuring.measured.ended_early = Some(e.to_string());
+            break;
         }
     }
     Ok(measuring.measured)
@@ -75,6 +70,21 @@ fn order(round: usize) -> [Side; 2] {
 }
 
 impl Measuring<'_> {
+    fn round(&mut self, round: usize) -> Result<()> {
+        let plan = self.plan;
+        for &mode in &plan.modes {
+            for (number, work) in plan.work.iter().enumerate() {
+                eprintln!("round {} of {}, {mode}, {}", round + 1, plan.rounds, work.load);
+                self.load(round, mode, work, plan.connects && number == 0)?;
+            }
+        }
+        if plan.secure_cost {
+            eprintln!("round {} of {}, what secure mode costs", round + 1, plan.rounds);
+            self.measured.secure_costs.extend(secure_cost::measure(self.sides, plan, round)?);
+        }
+        Ok(())
+    }
+
     /// Everything about one load in one round, each cluster a fresh one.
     fn load(&mut self, round: usize, mode: MsMode, work: &Work, connecting: bool) -> Result<()> {
         let spin_us = work.spin_us.first().copied().unwrap_or(0);

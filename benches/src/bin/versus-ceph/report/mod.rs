@@ -34,6 +34,9 @@ fn conditions(page: &mut String, results: &Results) -> fmt::Result {
     if let Some(warning) = measured.machine.warning() {
         writeln!(page, "{warning}\n")?;
     }
+    if measured.ended_early.is_some() {
+        writeln!(page, "**The last round is incomplete: something failed.**\n")?;
+    }
     writeln!(page, "- {} beside {}", measured.sepiola_version, measured.ceph_version)?;
     writeln!(
         page,

@@ -34,6 +34,8 @@ pub struct Measured {
     pub secure_costs: Vec<SecureCost>,
     /// By round.
     pub ceilings: Vec<(usize, Ceiling)>,
+    /// Why there is no more.
+    pub ended_early: Option<String>,
 }
 
 /// The same with medians of all rounds.
