@@ -22,6 +22,11 @@ use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use clap::Parser;
 
+/// Objects in memory are allocated one by one; see docs/performance.md for what this one is worth.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let args = connect::take_config_options(as_subcommand(std::env::args_os().collect()));
     let cli = match cli::Cli::try_parse_from(&args.rest) {
