@@ -12,6 +12,7 @@ use tokio::{
     io::{AsyncRead, ReadBuf},
     net::TcpStream,
 };
+use tokio_util::io::poll_read_buf;
 
 /// Replies leave in batches that are complete when they are written, so waiting for more only costs time.
 pub(crate) fn configure(socket: &TcpStream) -> io::Result<()> {
@@ -27,6 +28,9 @@ pub(crate) fn poll_read<R: AsyncRead + Unpin>(
     cx: &mut Context<'_>,
     input: &mut ReadBuffer,
 ) -> Poll<io::Result<usize>> {
+    if let Some(mut body) = input.body_mut() {
+        return poll_read_buf(Pin::new(socket), cx, &mut body);
+    }
     let mut space = ReadBuf::new(input.spare_mut());
     ready!(Pin::new(socket).poll_read(cx, &mut space))?;
     let n = space.filled().len();

@@ -1,6 +1,6 @@
 //! The buffer that a socket reads into and that frames are opened in.
 
-use bytes::Bytes;
+use bytes::{BufMut, Bytes, BytesMut, buf::Limit};
 
 const KIB: usize = 1 << 10;
 
@@ -16,7 +16,8 @@ pub(crate) const BODY_IN_PLACE: usize = 128 * KIB;
 pub(crate) const DATA_IN_PLACE: usize = 64 * KIB;
 
 /// Received bytes. The socket reads into [`ReadBuffer::spare_mut`] and reports with
-/// [`ReadBuffer::commit`]; frames are then decrypted and viewed where they lie.
+/// [`ReadBuffer::commit`], or, while a large message arrives, appends to [`ReadBuffer::body_mut`]; frames
+/// are then decrypted and viewed where they lie.
 ///
 /// It grows only because bytes have arrived, never because a frame announces them: twofold whenever a
 /// read has filled it, up to 256 KiB. Larger messages get a buffer of their own of exactly their size,
@@ -35,8 +36,17 @@ pub struct ReadBuffer {
 /// A message body in a buffer of its own, while it arrives.
 #[derive(Debug)]
 struct Body {
-    bytes: Vec<u8>,
+    /// What has arrived; has room for all of it.
+    bytes: BytesMut,
     len: usize,
+    /// What had arrived before [`ReadBuffer::spare_mut`] lent the rest out.
+    before: usize,
+}
+
+impl Body {
+    fn is_whole(&self) -> bool {
+        self.bytes.len() == self.len
+    }
 }
 
 impl Default for ReadBuffer {
@@ -63,10 +73,11 @@ impl ReadBuffer {
     /// Empty only if the buffer is full of frames that nobody has taken: take all of them (until
     /// [`crate::FrameReader::next`] returns `None`) before reading again.
     pub fn spare_mut(&mut self) -> &mut [u8] {
-        if let Some(body) = &mut self.body
-            && body.len < body.bytes.len()
-        {
-            return &mut body.bytes[body.len..];
+        if let Some(body) = self.body.as_mut().filter(|body| !body.is_whole()) {
+            body.before = body.bytes.len();
+            // No more than a read brings: these bytes are made zeros first.
+            body.bytes.resize(body.len.min(body.before + MAX), 0);
+            return &mut body.bytes[body.before..];
         }
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -82,16 +93,25 @@ impl ReadBuffer {
         &mut self.storage[self.end..]
     }
 
+    /// The large message that is arriving, with room for what is missing of it: what the socket has next
+    /// belongs there, and needs no [`ReadBuffer::commit`]. None at other times.
+    ///
+    /// The same bytes may go to [`ReadBuffer::spare_mut`], which makes them zeros first.
+    pub fn body_mut(&mut self) -> Option<Limit<&mut BytesMut>> {
+        let body = self.body.as_mut().filter(|body| !body.is_whole())?;
+        let missing = body.len - body.bytes.len();
+        Some((&mut body.bytes).limit(missing))
+    }
+
     /// Reports that the first `n` bytes of [`ReadBuffer::spare_mut`] were filled.
     ///
     /// # Panics
     /// If `n` is more than there was room for.
     pub fn commit(&mut self, n: usize) {
-        if let Some(body) = &mut self.body
-            && body.len < body.bytes.len()
-        {
-            assert!(n <= body.bytes.len() - body.len, "more bytes than there was room for");
-            body.len += n;
+        if let Some(body) = self.body.as_mut().filter(|body| body.bytes.len() > body.before) {
+            assert!(n <= body.bytes.len() - body.before, "more bytes than there was room for");
+            body.bytes.truncate(body.before + n);
+            body.before = body.bytes.len();
             return;
         }
         assert!(n <= self.storage.len() - self.end, "more bytes than there was room for");
@@ -110,7 +130,7 @@ impl ReadBuffer {
 
     /// Memory that the buffer holds, in bytes.
     pub fn capacity(&self) -> usize {
-        self.storage.len() + self.held.len() + self.body.as_ref().map_or(0, |body| body.bytes.len())
+        self.storage.len() + self.held.len() + self.body.as_ref().map_or(0, |body| body.len)
     }
 
     /// Gives memory back while a connection idles; what has arrived stays.
@@ -146,27 +166,26 @@ impl ReadBuffer {
     /// Starts a body of its own of `len` bytes, which follows the first `after` unread bytes. Bytes of it
     /// that were read already move over.
     pub(crate) fn begin_body(&mut self, after: usize, len: usize) {
-        // Zeroed by the allocator, which for sizes like this takes fresh pages: no page is touched before
-        // its bytes arrive, so announcing a large message costs the peer as much as it costs us.
-        let mut bytes = vec![0; len];
+        // No page is touched before its bytes arrive: announcing a large message costs us nothing.
+        let mut bytes = BytesMut::with_capacity(len);
         let from = self.start + after;
         let here = (self.end - from).min(len);
-        bytes[..here].copy_from_slice(&self.storage[from..from + here]);
+        bytes.extend_from_slice(&self.storage[from..from + here]);
         if from + here < self.end {
             self.storage.copy_within(from + here..self.end, from);
         }
         self.end -= here;
-        self.body = Some(Body { bytes, len: here });
+        self.body = Some(Body { bytes, len, before: here });
     }
 
     /// The body of its own once all of it has arrived.
     pub(crate) fn whole_body(&mut self) -> Option<Option<&mut [u8]>> {
-        self.body.as_mut().map(|body| (body.len == body.bytes.len()).then_some(&mut body.bytes[..]))
+        self.body.as_mut().map(|body| body.is_whole().then_some(&mut body.bytes[..]))
     }
 
     /// Ends the body and keeps it viewable until the next frame.
     pub(crate) fn hold_body(&mut self) {
-        self.held = self.body.take().map(|body| Bytes::from(body.bytes)).unwrap_or_default();
+        self.held = self.body.take().map(|body| body.bytes.freeze()).unwrap_or_default();
     }
 
     pub(crate) fn held(&self) -> &Bytes {
@@ -227,5 +246,30 @@ mod tests {
         assert_eq!(buffer.whole_body().unwrap().unwrap(), b"abcdef");
         buffer.extend(b"gh");
         assert_eq!(buffer.unread(), b"headnextgh");
+    }
+
+    #[test]
+    fn a_body_takes_what_is_appended_and_no_byte_of_the_next_frame() {
+        let mut buffer = ReadBuffer::new();
+        buffer.extend(b"headBO");
+        buffer.begin_body(4, 4);
+        let mut body = buffer.body_mut().unwrap();
+        assert_eq!(body.remaining_mut(), 2);
+        body.put_slice(b"D");
+        assert_eq!(buffer.extend(b"Ynext"), 1);
+        assert!(buffer.body_mut().is_none());
+        assert_eq!(buffer.whole_body().unwrap().unwrap(), b"BODY");
+        buffer.extend(b"next");
+        assert_eq!(buffer.unread(), b"headnext");
+    }
+
+    #[test]
+    fn bytes_of_a_body_that_were_lent_out_and_not_filled_are_no_part_of_it() {
+        let mut buffer = ReadBuffer::new();
+        buffer.begin_body(0, MAX + 2);
+        assert_eq!(buffer.spare_mut().len(), MAX);
+        buffer.commit(1);
+        assert_eq!(buffer.body_mut().unwrap().remaining_mut(), MAX + 1);
+        assert!(buffer.whole_body().unwrap().is_none());
     }
 }

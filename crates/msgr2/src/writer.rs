@@ -13,7 +13,7 @@ use crate::{
 /// What an idle connection's output buffer may keep.
 const KEEP: usize = 256 << 10;
 /// What it may keep between batches that need it, so that large replies in a row do not pay for memory anew.
-const KEEP_BUSY: usize = 2 << 20;
+const KEEP_BUSY: usize = 6 << 20;
 
 /// Owns a connection's output buffer; messages are encoded at its end and sealed there.
 #[derive(Debug)]
@@ -99,6 +99,11 @@ impl FrameWriter {
     /// Bytes that the output buffer holds, written ones that were not yet given back included.
     pub fn buffered(&self) -> usize {
         self.out.len()
+    }
+
+    /// Gives memory back while the connection idles; what is pending stays.
+    pub fn shrink(&mut self) {
+        self.out.shrink_to(KEEP);
     }
 
     /// Reports that the socket has taken the first `n` bytes of [`FrameWriter::pending`].

@@ -7,6 +7,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use sepiola_msgr2::{Established, Event, FrameReader, FrameWriter, Handshake, ReadBuffer};
@@ -27,6 +28,9 @@ use crate::{
 
 /// Queued messages are encoded only while less than this waits for the socket, so that they stay shared.
 const OUTBOX_ENCODE_BELOW: usize = 1 << 20;
+
+/// A connection that idles for longer gives its buffers' memory back.
+const KEEP_BUFFERS: Duration = Duration::from_secs(10);
 
 pub(super) async fn run<D: Dispatch>(
     mut stream: TcpStream,
@@ -72,7 +76,7 @@ pub(super) async fn run<D: Dispatch>(
         reader,
         writer,
         outbox,
-        idle: Box::pin(sleep_until(Instant::now() + options.idle_timeout)),
+        idle: Box::pin(sleep_until(Instant::now() + options.idle_timeout.min(KEEP_BUFFERS))),
         last_traffic: Instant::now(),
         spin_until: None,
         pace: Pace::default(),
@@ -214,12 +218,16 @@ impl Connection {
         }
         // The timer is moved when it fires, not with every message.
         while self.idle.as_mut().poll(cx).is_ready() {
+            let now = Instant::now();
             let due = self.last_traffic + self.options.idle_timeout;
-            if due <= Instant::now() {
+            if due <= now {
                 return Ok(Poll::Ready(CloseReason::Idle(self.options.idle_timeout)));
             }
-            self.idle.as_mut().reset(due);
-            self.input.shrink();
+            if now >= self.last_traffic + KEEP_BUFFERS {
+                self.input.shrink();
+                self.writer.shrink();
+            }
+            self.idle.as_mut().reset(due.min(now + KEEP_BUFFERS));
         }
         Ok(Poll::Pending)
     }

@@ -23,7 +23,7 @@ pub struct ServeOptions {
     /// Unauthenticated connections from one address. Default 256.
     pub max_handshakes_per_address: usize,
     /// Encoded output waiting for the socket, in bytes; above it the connection handles no further
-    /// messages. Default 16 MiB.
+    /// messages. Default 1 MiB: a large reply leaves before the next one is encoded.
     pub max_output: usize,
     /// Bytes that others may queue in one connection's [`Outbox`](crate::Outbox). Default 128 MiB.
     pub max_outbox: usize,
@@ -48,7 +48,7 @@ impl Default for ServeOptions {
             max_connections: 16384,
             max_handshakes: 4096,
             max_handshakes_per_address: 256,
-            max_output: 16 << 20,
+            max_output: 1 << 20,
             max_outbox: 128 << 20,
             max_ops_in_flight: 4096,
             max_bytes_in_flight: 100 << 20,
