@@ -4,28 +4,21 @@
 //! `cargo bench -p sepiola-benches`. Every write goes to the same object, so memory does not grow; the
 //! first write of an object costs more.
 
-use std::{hint::black_box, sync::Arc, time::Duration};
+use std::{hint::black_box, time::Duration};
 
-use bytes::Bytes;
 use criterion::{
     BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
 use sepiola_benches::{
     Op,
-    frames::{Message, PG_NUM, POOL, codec},
+    frames::{Message, POOL},
+    in_process::{BothEnds, Pipe},
 };
-use sepiola_cephx::PeerCaps;
 use sepiola_cluster::MsMode;
-use sepiola_crypto::Role;
+use sepiola_crypto::{CryptoOptions, Role};
 use sepiola_messages::osd_op::OsdOpRequest;
-use sepiola_msgr2::{
-    Limits, MessageHeader, ReadBuffer,
-    frame::{FrameDecoder, FrameEncoder},
-};
 use sepiola_objectstore::{Change, KeyBuf, MemStore, ObjectRef, ObjectStore, Transaction};
-use sepiola_osd::{Osd, OsdConfig, Outgoing, PeerIdentity, Push, Refusal, Scratch, Session};
-use sepiola_osdmap::{OsdBoot, OsdMap, Pool, WEIGHT_IN};
-use sepiola_wire::{EntityAddr, EntityNum, Epoch, Features, GlobalId, OsdId, PgId, SnapId, UTime, Uuid};
+use sepiola_wire::{Epoch, PgId, SnapId};
 
 const SIZE: usize = 4096;
 const MODES: [MsMode; 2] = [MsMode::Crc, MsMode::Secure];
@@ -37,91 +30,19 @@ fn group<'a>(c: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
     group
 }
 
-/// One direction of a connection, with memory in place of the socket.
-struct Pipe {
-    encoder: FrameEncoder,
-    decoder: FrameDecoder,
-    wire: Vec<u8>,
-    input: ReadBuffer,
-    sent: u64,
-}
-
-impl Pipe {
-    fn new(mode: MsMode, from: Role, to: Role) -> Self {
-        let (encoder, decoder) = (codec(mode, from).0, codec(mode, to).1);
-        Pipe { encoder, decoder, wire: Vec::new(), input: ReadBuffer::new(), sent: 0 }
-    }
-
-    fn send(&mut self, message: &Message) {
-        self.sent += 1;
-        message.encode(&mut self.encoder, &mut self.wire, self.sent).expect("a message of ordinary size");
-    }
-
-    /// Moves what was sent to the other end and opens it there.
-    fn receive<R>(&mut self, take: impl FnOnce(MessageHeader, &[u8], sepiola_msgr2::Payload<'_>) -> R) -> R {
-        assert_eq!(self.input.extend(&self.wire), self.wire.len(), "one message fits");
-        self.wire.clear();
-        let frame = self.decoder.poll(&mut self.input).expect("sealed here").expect("all of it is there");
-        let header = MessageHeader::decode(frame.first(&self.input)).expect("encoded here");
-        let (front, _, data) = frame.body(&self.input);
-        take(header, front, data)
-    }
-}
-
-impl Outgoing for Pipe {
-    fn send(
-        &mut self,
-        header: &MessageHeader,
-        front: impl FnOnce(&mut Vec<u8>),
-        data: &[&[u8]],
-    ) -> Result<(), Refusal> {
-        self.sent += 1;
-        let mut header = *header;
-        header.seq = self.sent;
-        let limits = Limits::default();
-        Ok(self.encoder.message(&mut self.wire, &header.encode(), front, &[], data, &limits)?)
-    }
-}
-
-struct Nobody;
-
-impl Push for Nobody {
-    fn push(&self, _: MessageHeader, _: Bytes, _: Bytes) {}
-}
-
-/// A map with one OSD and the pool that requests name.
-fn map() -> OsdMap {
-    let empty = OsdMap::new(Uuid::from_u128(1), UTime::from_secs(1));
-    let mut inc = empty.next_incremental(UTime::from_secs(2));
-    let mut crush = empty.crush().clone();
-    crush.set_device(0, WEIGHT_IN, "host").expect("an empty map has room");
-    let boot = OsdBoot {
-        id: OsdId(0),
-        uuid: Uuid::from_u128(2),
-        client_addrs: EntityAddr::msgr2(([127, 0, 0, 1], 6800).into(), 1).into(),
-        cluster_addrs: EntityAddr::msgr2(([127, 0, 0, 1], 6801).into(), 1).into(),
-        features: Features::SUPPORTED.bits(),
-        last_clean: (Epoch(0), Epoch(0)),
-    };
-    inc.boot_osd(&empty, &boot);
-    inc.set_crush(&crush);
-    assert_eq!(inc.add_pool(&empty, "bench", Pool::replicated(1, PG_NUM, 0, inc.modified)), POOL);
-    empty.publish(inc).expect("a change of the map above").map
-}
-
 fn frames(c: &mut Criterion) {
     for op in Op::ALL {
         let mut group = group(c, &format!("the request of a 4 KiB {op}"));
         let request = Message::request(op, SIZE, Epoch(2));
         for mode in MODES {
-            let mut pipe = Pipe::new(mode, Role::Client, Role::Server);
+            let mut pipe = Pipe::new(mode, CryptoOptions::default(), Role::Client, Role::Server);
             group.bench_function(format!("seal/{mode}"), |b| {
                 b.iter(|| {
-                    pipe.wire.clear();
+                    pipe.clear();
                     pipe.send(black_box(&request));
                 });
             });
-            let mut pipe = Pipe::new(mode, Role::Client, Role::Server);
+            let mut pipe = Pipe::new(mode, CryptoOptions::default(), Role::Client, Role::Server);
             group.bench_function(format!("seal and open/{mode}"), |b| {
                 b.iter(|| {
                     pipe.send(black_box(&request));
@@ -164,34 +85,14 @@ fn operations(c: &mut Criterion) {
     let mut group = group(c, "4 KiB operation, request and reply, both ends");
     for op in Op::ALL {
         for mode in MODES {
-            let store = MemStore::with_capacity(1 << 40);
-            let osd = Osd::new(OsdConfig::new(OsdId(0)), Arc::new(store));
-            osd.apply_map(Arc::new(map())).expect("an empty store");
-            let peer = PeerIdentity {
-                source: EntityNum::client(GlobalId(4100)),
-                caps: PeerCaps::allow_all(),
-                addr: EntityAddr::client([127, 0, 0, 1].into(), 1),
-                features: Features::SUPPORTED,
-            };
-            let session = Arc::new(Session::new(peer, Box::new(Nobody)));
-            let mut scratch = Scratch::default();
-            let mut there = Pipe::new(mode, Role::Client, Role::Server);
-            let mut back = Pipe::new(mode, Role::Server, Role::Client);
-            let mut exchange = |request: &Message| {
-                there.send(request);
-                there.receive(|header, front, data| {
-                    let handled = osd.handle(&session, &header, front, data, &mut scratch, &mut back);
-                    handled.expect("a well-formed request");
-                });
-                back.receive(|_, front, data| front.len() + data.len())
-            };
-            let written = exchange(&Message::request(Op::Write, SIZE, Epoch(2)));
+            let mut both = BothEnds::new(mode, CryptoOptions::default());
+            let written = both.exchange(&Message::request(Op::Write, SIZE, Epoch(2)));
             let request = Message::request(op, SIZE, Epoch(2));
             if op == Op::Rand {
                 // An error would be answered with nothing.
-                assert!(exchange(&request) > written + SIZE / 2);
+                assert!(both.exchange(&request) > written + SIZE / 2);
             }
-            group.bench_function(format!("{op}/{mode}"), |b| b.iter(|| exchange(black_box(&request))));
+            group.bench_function(format!("{op}/{mode}"), |b| b.iter(|| both.exchange(black_box(&request))));
         }
     }
     group.finish();

@@ -101,13 +101,18 @@ impl Message {
 /// Both directions of a connection at one of its ends. Secure ones have the same keys every time: good for
 /// measuring, not for secrets.
 pub fn codec(mode: MsMode, role: Role) -> (FrameEncoder, FrameDecoder) {
+    codec_with(mode, role, CryptoOptions::default())
+}
+
+/// The same with an engine of the caller's choice.
+pub fn codec_with(mode: MsMode, role: Role, crypto: CryptoOptions) -> (FrameEncoder, FrameDecoder) {
     let limits = Limits::default().established();
     match mode {
         MsMode::Crc => (FrameEncoder::crc(), FrameDecoder::crc(limits)),
         MsMode::Secure => {
             let secret = ConnectionSecret::from_bytes(&[0x5e; ConnectionSecret::LEN]);
-            let (sealer, opener) = frame_keys(&secret, role, CryptoOptions::default())
-                .expect("the default engine takes a secret of full length");
+            let (sealer, opener) =
+                frame_keys(&secret, role, crypto).expect("every engine takes a secret of full length");
             (FrameEncoder::secure(sealer), FrameDecoder::secure(opener, limits))
         }
     }

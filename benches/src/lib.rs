@@ -4,6 +4,7 @@
 
 pub mod exchange;
 pub mod frames;
+pub mod in_process;
 mod load;
 mod pinning;
 pub mod process;
