@@ -11,6 +11,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use memchr::memchr;
 use sepiola_wire::{HObject, PoolId, SnapId};
 use thiserror::Error;
 
@@ -153,7 +154,7 @@ impl std::borrow::Borrow<[u8]> for ObjectKey {
 
 fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     let mut rest = text;
-    while let Some(zero) = rest.iter().position(|b| *b == 0) {
+    while let Some(zero) = memchr(0, rest) {
         out.extend_from_slice(&rest[..=zero]);
         out.push(0xff);
         rest = &rest[zero + 1..];
@@ -165,7 +166,7 @@ fn put_text(out: &mut Vec<u8>, text: &[u8]) {
 fn take_text(rest: &mut &[u8]) -> Result<Bytes, InvalidKey> {
     let mut text = Vec::new();
     loop {
-        let zero = rest.iter().position(|b| *b == 0).ok_or(InvalidKey)?;
+        let zero = memchr(0, rest).ok_or(InvalidKey)?;
         text.extend_from_slice(&rest[..zero]);
         let mark = *rest.get(zero + 1).ok_or(InvalidKey)?;
         *rest = &rest[zero + 2..];

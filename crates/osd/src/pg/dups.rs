@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use sepiola_wire::{EVersion, ReqId};
 
 /// Writes remembered per pg. Clients have at most 1024 ops in flight, so a resend is always among them.
@@ -27,7 +28,8 @@ pub(crate) struct DupLog {
     // The sequence number of the front entry; entries are numbered in order of arrival.
     first: u64,
     order: VecDeque<(ReqId, Outcome)>,
-    index: HashMap<ReqId, u64>,
+    // Every write asks it twice. There are few entries, so that nobody gains by making their hashes collide.
+    index: HashMap<ReqId, u64, RandomState>,
 }
 
 impl DupLog {
