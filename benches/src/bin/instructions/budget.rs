@@ -7,8 +7,8 @@ use sepiola_benches::Op;
 /// `OP INSTRUCTIONS` a line.
 const BUDGET: &str = include_str!("../../../instructions.txt");
 /// Percent that a count may differ: seeds of hash tables, the C library's choice of a memcpy for the
-/// processor, and compilers of another minor version.
-const MARGIN: u64 = 4;
+/// processor, and compilers of another minor version. One more copy of the payload is 2.4 percent of a write.
+const MARGIN: u64 = 2;
 
 /// A count beside its budget.
 #[derive(Debug, PartialEq)]
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn only_what_is_above_the_margin_exceeds() {
         let verdict = |counted| Verdict { counted, budget: 1000 };
-        assert!(verdict(1041).exceeds() && !verdict(1040).exceeds() && !verdict(900).exceeds());
-        assert!(verdict(959).to_string().contains("lower") && !verdict(960).to_string().contains("lower"));
+        assert!(verdict(1021).exceeds() && !verdict(1020).exceeds() && !verdict(900).exceeds());
+        assert!(verdict(979).to_string().contains("lower") && !verdict(980).to_string().contains("lower"));
     }
 }
