@@ -55,6 +55,8 @@ pub struct Exchange {
     pub wait: Wait,
     pub op: Op,
     pub load: Load,
+    /// Messages after which an end writes although it has more to send.
+    pub part: usize,
 }
 
 /// One run of an exchange, as `loopback --format json` prints it.
@@ -68,12 +70,22 @@ pub struct Ceiling {
     pub op: Op,
     /// Their size, and how many requests were in flight.
     pub load: Load,
+    /// How many messages left together at most.
+    pub part: usize,
     /// Exchanges a second.
     pub iops: f64,
     /// Processor seconds of the requesting process per 1000 exchanges.
     pub client_cpu: f64,
     /// The same of the answering process, its start included.
     pub peer_cpu: f64,
+}
+
+impl Ceiling {
+    /// Whether it is a run of the same exchange, in parts of whatever size.
+    pub fn is_like(&self, other: &Ceiling) -> bool {
+        let what = |c: &Ceiling| (c.wait, c.op, c.load);
+        self.mode == other.mode && what(self) == what(other)
+    }
 }
 
 /// One end of the connection.
@@ -86,6 +98,8 @@ struct End {
     output: Vec<u8>,
     message: frames::Message,
     sent: u64,
+    part: usize,
+    unwritten: usize,
 }
 
 impl Exchange {
@@ -106,6 +120,8 @@ impl Exchange {
             output: Vec::new(),
             message,
             sent: 0,
+            part: self.part,
+            unwritten: 0,
         })
     }
 
@@ -145,7 +161,10 @@ impl Exchange {
         // Whoever goes leaves replies unread, which resets the connection.
         while end.fill().unwrap_or(false) {
             while end.received()? {
-                end.send()?;
+                end.seal()?;
+                if end.part_is_full() && end.flush().is_err() {
+                    return Ok(());
+                }
             }
             if end.flush().is_err() {
                 break;
@@ -156,10 +175,20 @@ impl Exchange {
 }
 
 impl End {
-    /// Appends this end's message to what leaves next.
+    /// Appends this end's message to what leaves next, and writes if that is enough for a part.
     fn send(&mut self) -> Result<()> {
-        self.sent += 1;
+        self.seal()?;
+        if self.part_is_full() { self.flush().map_err(broken) } else { Ok(()) }
+    }
+
+    /// Appends this end's message to what leaves next.
+    fn seal(&mut self) -> Result<()> {
+        (self.sent, self.unwritten) = (self.sent + 1, self.unwritten + 1);
         self.message.encode(&mut self.encoder, &mut self.output, self.sent).map_err(broken)
+    }
+
+    fn part_is_full(&self) -> bool {
+        self.unwritten >= self.part
     }
 
     /// Takes one of the other end's messages, if it is there.
@@ -169,18 +198,21 @@ impl End {
 
     /// Reads what has arrived, at least a byte. False at the end.
     fn fill(&mut self) -> io::Result<bool> {
-        let n = retry(self.wait, || self.stream.read(self.input.spare_mut()))?;
+        // Asked for once: what it lends again, it takes for filled in between.
+        let space = self.input.spare_mut();
+        let n = retry(self.wait, || self.stream.read(space))?;
         self.input.commit(n);
         Ok(n > 0)
     }
 
-    /// Writes everything in one go, as far as the socket takes it.
+    /// Writes everything that is sealed in one go, as far as the socket takes it.
     fn flush(&mut self) -> io::Result<()> {
         let mut written = 0;
         while written < self.output.len() {
             written += retry(self.wait, || self.stream.write(&self.output[written..]))?;
         }
         self.output.clear();
+        self.unwritten = 0;
         Ok(())
     }
 }
@@ -211,16 +243,20 @@ mod tests {
         for mode in [MsMode::Crc, MsMode::Secure] {
             for wait in [Wait::Sleep, Wait::Spin] {
                 for op in Op::ALL {
-                    let exchange = Exchange { mode, wait, op, load: Load { size: 4096, depth: 4 } };
-                    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-                    let address = listener.local_addr().unwrap();
-                    let peer = thread::spawn(move || {
-                        exchange.answer(TcpStream::connect(address).unwrap()).unwrap();
-                    });
-                    let (stream, _) = listener.accept().unwrap();
-                    let (answered, _) = exchange.request(stream, Duration::from_millis(50)).unwrap();
-                    peer.join().unwrap();
-                    assert!(answered > 4, "{exchange:?}");
+                    // Large enough for a buffer of its own, of which one read brings a part.
+                    for (size, least) in [(4096, 5), (1 << 20, 1)] {
+                        let load = Load { size, depth: 4 };
+                        let exchange = Exchange { mode, wait, op, load, part: 3 };
+                        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+                        let address = listener.local_addr().unwrap();
+                        let peer = thread::spawn(move || {
+                            exchange.answer(TcpStream::connect(address).unwrap()).unwrap();
+                        });
+                        let (stream, _) = listener.accept().unwrap();
+                        let (answered, _) = exchange.request(stream, Duration::from_millis(50)).unwrap();
+                        peer.join().unwrap();
+                        assert!(answered >= least, "{exchange:?}");
+                    }
                 }
             }
         }

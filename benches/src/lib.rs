@@ -6,12 +6,14 @@ pub mod exchange;
 pub mod frames;
 pub mod in_process;
 mod load;
+mod parts;
 mod pinning;
 pub mod process;
 mod programs;
 mod spread;
 
 pub use load::{Load, Op, parse_size};
+pub use parts::{Parts, ranked};
 pub use pinning::Pinning;
 pub use programs::beside;
 pub use sepiola_tests::Machine;

@@ -10,7 +10,7 @@ use std::{net::TcpStream, process::ExitCode, time::Duration};
 
 use clap::{Parser, ValueEnum};
 use sepiola_benches::{
-    Load, Machine, Op, Pinning,
+    Load, Machine, Op, Parts, Pinning,
     exchange::{Exchange, Wait},
     parse_size,
 };
@@ -42,6 +42,11 @@ struct Args {
     /// Requests in flight.
     #[arg(long, value_delimiter = ',', default_value = "16")]
     qd: Vec<usize>,
+    /// Messages that an end writes together: all it has (whole), a half or a quarter of those in flight (the
+    /// latter at least 4 and at most 16), or a number.
+    /// The best of these is reported. Messages of 1 MiB or more always leave one by one.
+    #[arg(long, value_delimiter = ',', default_values_t = Parts::USUAL)]
+    parts: Vec<Parts>,
     /// Binds the requesting process and the answering one to a processor each, e.g. 1:0.
     #[arg(long, value_name = "CLIENT:DAEMONS")]
     pin: Option<Pinning>,
@@ -66,7 +71,11 @@ impl Args {
             for &wait in &self.waits {
                 for &op in &self.ops {
                     let load = Load { size: self.size, depth };
-                    exchanges.extend(self.modes.iter().map(|&mode| Exchange { mode, wait, op, load }));
+                    let parts = Parts::distinct(&self.parts, load);
+                    // Neighbours in time are compared.
+                    for &mode in &self.modes {
+                        exchanges.extend(parts.iter().map(|&part| Exchange { mode, wait, op, load, part }));
+                    }
                 }
             }
         }

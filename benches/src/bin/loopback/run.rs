@@ -38,6 +38,7 @@ pub fn measure(exchange: &Exchange, time: Duration, pinning: Option<Pinning>) ->
         wait: exchange.wait,
         op: exchange.op,
         load: exchange.load,
+        part: exchange.part,
         iops: answered as f64 / took.as_secs_f64(),
         client_cpu: per_1000(own),
         peer_cpu: per_1000(ended_children_cpu()? - children),
@@ -55,6 +56,7 @@ fn command(exchange: &Exchange, address: &impl Display) -> Result<Command> {
         ("--ops", exchange.op.to_string()),
         ("--size", exchange.load.size.to_string()),
         ("--qd", exchange.load.depth.to_string()),
+        ("--parts", exchange.part.to_string()),
     ] {
         command.args([option, &value]);
     }

@@ -1,6 +1,6 @@
 //! The rounds.
 
-use sepiola_benches::{Machine, Op, Pinning};
+use sepiola_benches::{Machine, Op, Parts, Pinning};
 use sepiola_cluster::MsMode;
 use sepiola_tests::Result;
 
@@ -109,9 +109,9 @@ impl Measuring<'_> {
             self.bench(&turn, &mut cluster, Side::Sepiola)?;
         }
         if work.ceiling {
-            let measured = ceilings::measure(self.sides, self.plan, mode, work, &Op::ALL)?;
+            let measured = ceilings::measure(self.sides, self.plan, mode, work, &Op::ALL, &Parts::USUAL)?;
             for c in &measured {
-                eprintln!("  loopback ({}): {} {:.0} exchanges/s", c.wait, c.op, c.iops);
+                eprintln!("  loopback ({}, {} a write): {} {:.0} exchanges/s", c.wait, c.part, c.op, c.iops);
             }
             self.measured.ceilings.extend(measured.into_iter().map(|ceiling| (round, ceiling)));
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sepiola_benches::{Load, Op, Pinning, exchange::Wait};
+use sepiola_benches::{Load, Op, Parts, Pinning, exchange::Wait};
 use sepiola_cluster::MsMode;
 use serde::{Serialize, Serializer};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Operations of this size or more are large: so fast in bytes that memory would run out before the time is
-/// up, and loopback is no ceiling for them.
+/// up, and what loopback allows says little about them.
 pub const LARGE: usize = 1 << 20;
 /// How long Sepiola spins in the full matrix, where it does.
 pub const FULL_SPIN_US: u64 = 50;
@@ -118,7 +118,8 @@ impl Work {
     fn time(&self, run: Duration) -> Duration {
         let ops = Op::ALL.len() as u32;
         let further = self.spin_us.len().saturating_sub(1) as u32;
-        let ceilings = if self.ceiling { self.waits().len() as u32 * ops } else { 0 };
+        let parts = Parts::distinct(&Parts::USUAL, self.load).len() as u32;
+        let ceilings = if self.ceiling { self.waits().len() as u32 * ops * parts } else { 0 };
         let starts = (CEPH_START + SEPIOLA_START) * if self.is_large() { 2 } else { 1 };
         starts + (SEPIOLA_START + run * ops) * further + run * (4 * ops + ceilings)
     }

@@ -3,7 +3,7 @@
 //! needs is measured in between.
 
 use sepiola_benches::{
-    Load, Op,
+    Load, Op, Parts,
     exchange::{Ceiling, Wait},
 };
 use sepiola_cluster::MsMode;
@@ -89,7 +89,8 @@ fn on_cluster(sides: &Sides, cluster: &mut Running, op: Op) -> Result<f64> {
 fn bare(sides: &Sides, plan: &Plan, mode: MsMode, op: Op) -> Result<f64> {
     let plan = Plan { seconds: TURN_SECONDS, ..plan.clone() };
     let work = Work { load: LOAD, spin_us: vec![0], ceiling: true };
-    let measured = ceilings::measure(sides, &plan, mode, &work, &[op])?;
+    // The same parts in both modes, or their system calls would be in the difference.
+    let measured = ceilings::measure(sides, &plan, mode, &work, &[op], &[Parts::Whole])?;
     let cpu = |c: &Ceiling| (c.client_cpu + c.peer_cpu) * 1e3;
     let found = measured.iter().find(|c| c.op == op && c.wait == Wait::Sleep);
     found

@@ -11,18 +11,19 @@ pub fn shares(page: &mut String, shares: &[Share]) -> fmt::Result {
     }
     writeln!(
         page,
-        "\n| load | op | mode | waiting | loopback exchanges/s | CPU s/1000, both ends | Sepiola's share |"
+        "\n| load | op | mode | waiting | loopback exchanges/s | messages a write | CPU s/1000, both ends | Sepiola's share |"
     )?;
-    writeln!(page, "|---|---|---|---|---|---|---|")?;
+    writeln!(page, "|---|---|---|---|---|---|---|---|")?;
     for s in shares {
         writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} | {} % |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} % |",
             s.load,
             s.op,
             s.mode,
             s.wait,
             s.ceiling_iops.text(0),
+            s.ceiling_part,
             s.ceiling_cpu_s_per_1000.text(4),
             s.share.scaled(1e2).text(0),
         )?;

@@ -3,6 +3,7 @@
 use sepiola_benches::{
     Load, Op, Spread,
     exchange::{Ceiling, Wait},
+    ranked,
 };
 use serde::Serialize;
 
@@ -16,6 +17,8 @@ pub struct Share {
     pub op: Op,
     /// How both waited.
     pub wait: Wait,
+    /// Messages that the ends wrote together: of what was measured, what was fastest over all rounds.
+    pub ceiling_part: usize,
     pub ceiling_iops: Spread,
     pub share: Spread,
     /// Client and peer together.
@@ -25,21 +28,25 @@ pub struct Share {
 /// Sepiola's share of each ceiling: sleeping of that of sleeping ends, spinning of that of spinning ones.
 pub fn shares(samples: &[Sample], ceilings: &[(usize, Ceiling)]) -> Vec<Share> {
     let share = |first: &Ceiling| {
-        let what = |c: &Ceiling| (c.mode.clone(), c.load, c.op, c.wait);
-        let same = || ceilings.iter().filter(|(_, c)| what(c) == what(first));
+        let like = || ceilings.iter().filter(|(_, c)| c.is_like(first));
+        let (part, iops) = *ranked(like().map(|(_, c)| c)).first()?;
+        let same = || like().filter(|(_, c)| c.part == part);
         Some(Share {
             mode: first.mode.clone(),
             load: first.load,
             op: first.op,
             wait: first.wait,
-            ceiling_iops: Spread::of(same().map(|(_, c)| c.iops))?,
+            ceiling_part: part,
+            ceiling_iops: iops,
             share: Spread::of(
                 same().filter_map(|(round, c)| Some(ours(samples, *round, c)?.iops() / c.iops)),
             )?,
             ceiling_cpu_s_per_1000: Spread::of(same().map(|(_, c)| c.client_cpu + c.peer_cpu))?,
         })
     };
-    ceilings.iter().filter(|(round, _)| *round == 0).filter_map(|(_, first)| share(first)).collect()
+    let is_first = |i: usize, c: &Ceiling| !ceilings[..i].iter().any(|(_, earlier)| earlier.is_like(c));
+    let rows = ceilings.iter().enumerate().filter(|(i, (_, c))| is_first(*i, c));
+    rows.filter_map(|(_, (_, first))| share(first)).collect()
 }
 
 /// The run that a ceiling is for.
@@ -63,7 +70,7 @@ mod tests {
 
     fn ceiling(op: Op, wait: Wait, iops: f64) -> Ceiling {
         let mode = "secure".to_owned();
-        Ceiling { mode, wait, op, load: LOAD, iops, client_cpu: 0.001, peer_cpu: 0.002 }
+        Ceiling { mode, wait, op, load: LOAD, part: 16, iops, client_cpu: 0.001, peer_cpu: 0.002 }
     }
 
     #[test]
@@ -77,6 +84,22 @@ mod tests {
         let shares = shares(&samples, &measured);
         assert_eq!(shares.len(), 1, "no share of what was not measured");
         assert_eq!((shares[0].op, shares[0].share.median), (Op::Write, 0.5));
+    }
+
+    #[test]
+    fn the_ceiling_is_what_was_fastest_over_all_rounds() {
+        let part = |part, iops| Ceiling { part, ..ceiling(Op::Write, Wait::Sleep, iops) };
+        let samples = [0, 1, 2].map(|round| sample(round, Cell::SEPIOLA, 1000));
+        let (whole, quarters) = ([1000.0, 4000.0, 1000.0], [2000.0, 2000.0, 2000.0]);
+        let measured: Vec<_> = (0..3)
+            .flat_map(|round| [(round, part(16, whole[round])), (round, part(4, quarters[round]))])
+            .collect();
+        let shares = shares(&samples, &measured);
+        assert_eq!(shares.len(), 1, "one row for all parts");
+        assert_eq!(
+            (shares[0].ceiling_part, shares[0].ceiling_iops.max, shares[0].share.max),
+            (4, 2000.0, 0.25)
+        );
     }
 
     #[test]
