@@ -16,7 +16,7 @@ const PARTS: usize = 4;
 /// After so many messages without a pause a larger batch is tried.
 const STEADY: usize = MOST * PARTS;
 
-/// A pause that is longer than the system calls between two reads: there was nothing to read.
+/// A pause that is longer than the system calls between two reads: most likely there was nothing to read.
 const DRY: Duration = Duration::from_micros(20);
 
 /// The messages of one batch, of so many in flight.

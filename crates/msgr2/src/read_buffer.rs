@@ -36,16 +36,26 @@ pub struct ReadBuffer {
 /// A message body in a buffer of its own, while it arrives.
 #[derive(Debug)]
 struct Body {
-    /// What has arrived; has room for all of it.
+    /// What has arrived, and what is lent out behind it; has room for all of it.
     bytes: BytesMut,
     len: usize,
-    /// What had arrived before [`ReadBuffer::spare_mut`] lent the rest out.
-    before: usize,
+    /// Zeros at the end that [`ReadBuffer::spare_mut`] has lent out.
+    lent: usize,
 }
 
 impl Body {
     fn is_whole(&self) -> bool {
-        self.bytes.len() == self.len
+        self.arrived() == self.len
+    }
+
+    fn arrived(&self) -> usize {
+        self.bytes.len() - self.lent
+    }
+
+    /// Ends a loan: the first `n` bytes of it have arrived.
+    fn take_back(&mut self, n: usize) {
+        self.bytes.truncate(self.arrived() + n);
+        self.lent = 0;
     }
 }
 
@@ -74,10 +84,12 @@ impl ReadBuffer {
     /// [`crate::FrameReader::next`] returns `None`) before reading again.
     pub fn spare_mut(&mut self) -> &mut [u8] {
         if let Some(body) = self.body.as_mut().filter(|body| !body.is_whole()) {
-            body.before = body.bytes.len();
+            body.take_back(0);
+            let arrived = body.bytes.len();
             // No more than a read brings: these bytes are made zeros first.
-            body.bytes.resize(body.len.min(body.before + MAX), 0);
-            return &mut body.bytes[body.before..];
+            body.lent = (body.len - arrived).min(MAX);
+            body.bytes.resize(arrived + body.lent, 0);
+            return &mut body.bytes[arrived..];
         }
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -99,6 +111,7 @@ impl ReadBuffer {
     /// The same bytes may go to [`ReadBuffer::spare_mut`], which makes them zeros first.
     pub fn body_mut(&mut self) -> Option<Limit<&mut BytesMut>> {
         let body = self.body.as_mut().filter(|body| !body.is_whole())?;
+        body.take_back(0);
         let missing = body.len - body.bytes.len();
         Some((&mut body.bytes).limit(missing))
     }
@@ -108,10 +121,9 @@ impl ReadBuffer {
     /// # Panics
     /// If `n` is more than there was room for.
     pub fn commit(&mut self, n: usize) {
-        if let Some(body) = self.body.as_mut().filter(|body| body.bytes.len() > body.before) {
-            assert!(n <= body.bytes.len() - body.before, "more bytes than there was room for");
-            body.bytes.truncate(body.before + n);
-            body.before = body.bytes.len();
+        if let Some(body) = self.body.as_mut().filter(|body| body.lent > 0) {
+            assert!(n <= body.lent, "more bytes than there was room for");
+            body.take_back(n);
             return;
         }
         assert!(n <= self.storage.len() - self.end, "more bytes than there was room for");
@@ -175,7 +187,7 @@ impl ReadBuffer {
             self.storage.copy_within(from + here..self.end, from);
         }
         self.end -= here;
-        self.body = Some(Body { bytes, len, before: here });
+        self.body = Some(Body { bytes, len, lent: 0 });
     }
 
     /// The body of its own once all of it has arrived.
@@ -268,6 +280,10 @@ mod tests {
         let mut buffer = ReadBuffer::new();
         buffer.begin_body(0, MAX + 2);
         assert_eq!(buffer.spare_mut().len(), MAX);
+        // Nothing came, and the reader asks again.
+        assert_eq!(buffer.spare_mut().len(), MAX);
+        assert_eq!(buffer.spare_mut().len(), MAX);
+        assert!(buffer.whole_body().unwrap().is_none());
         buffer.commit(1);
         assert_eq!(buffer.body_mut().unwrap().remaining_mut(), MAX + 1);
         assert!(buffer.whole_body().unwrap().is_none());

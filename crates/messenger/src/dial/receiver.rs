@@ -29,10 +29,10 @@ pub trait MessageHandler: Send {
     /// A reason to close the connection.
     fn message(&mut self, message: Message<'_>, sender: &Sender) -> Result<(), CloseReason>;
 
-    /// Replies that are still to come, as far as the handler knows. When many are, they are handed out in
-    /// parts, so that the peer has the next requests while the rest of its replies is handled.
+    /// Replies that are still to come. They are handed out in parts of that, so that the peer has the next
+    /// requests while the rest of its replies is handled. Large parts if the handler does not know.
     fn in_flight(&self) -> usize {
-        0
+        usize::MAX
     }
 
     /// The peer answered a keepalive that was sent at `stamp`.
@@ -126,7 +126,7 @@ impl Receiver {
             match self.handle_frames(handler, &mut budget)? {
                 Handled::All => {}
                 Handled::Turn => {
-                    self.last_received = Instant::now();
+                    self.had_traffic(Instant::now());
                     yield_turn(cx);
                     return Ok(Poll::Pending);
                 }
@@ -137,7 +137,7 @@ impl Receiver {
                 Poll::Pending => break,
             }
         }
-        self.rest(cx, had_traffic)
+        self.rest(cx, had_traffic || budget.ops() > 0)
     }
 
     fn handle_frames<H: MessageHandler>(
@@ -145,9 +145,10 @@ impl Receiver {
         handler: &mut H,
         budget: &mut Budget,
     ) -> Result<Handled, CloseReason> {
-        let batch = pace::batch(handler.in_flight());
-        while !budget.is_spent() && budget.ops() < batch {
+        let mut batch = None;
+        while !budget.is_spent() && batch.is_none_or(|batch| budget.ops() < batch) {
             let Some(event) = self.reader.next(&mut self.input)? else { return Ok(Handled::All) };
+            batch.get_or_insert_with(|| pace::batch(handler.in_flight()));
             // One reply: its requester sends the next request itself. More of them: gather what they send.
             if budget.ops() == 1 && !self.corked {
                 self.corked = true;
@@ -172,6 +173,11 @@ impl Receiver {
         Ok(Handled::Turn)
     }
 
+    fn had_traffic(&mut self, now: Instant) {
+        self.last_received = now;
+        self.spin_until = Some(now + self.options.spin);
+    }
+
     fn uncork(&mut self) -> Result<(), CloseReason> {
         if self.corked {
             self.corked = false;
@@ -185,8 +191,7 @@ impl Receiver {
         if had_traffic || self.corked || !self.options.spin.is_zero() {
             let now = Instant::now();
             if had_traffic {
-                self.last_received = now;
-                self.spin_until = Some(now + self.options.spin);
+                self.had_traffic(now);
             }
             if self.corked || self.spin_until.is_some_and(|until| now < until) {
                 yield_turn(cx);

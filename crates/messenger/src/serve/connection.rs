@@ -125,7 +125,7 @@ enum Handled {
     /// All that has arrived was handled.
     All,
     /// More has arrived, but the peer should not wait longer for what was replied.
-    Some,
+    Batch,
     /// The turn's budget is used up.
     Budget,
     /// Too much waits for the socket; writing makes room.
@@ -177,13 +177,13 @@ impl Connection {
             }
             match handled {
                 Handled::Budget => {
-                    self.last_traffic = Instant::now();
+                    self.had_traffic(Instant::now());
                     yield_turn(cx);
                     return Ok(Poll::Pending);
                 }
                 // Room was made while flushing: go on without sleeping, or the frames would wait for news.
                 Handled::OutputFull if self.writer.pending().len() < self.options.max_output => continue,
-                Handled::Some => continue,
+                Handled::Batch => continue,
                 Handled::OutputFull | Handled::InFlight | Handled::Stopping => break,
                 Handled::All => {}
             }
@@ -196,13 +196,17 @@ impl Connection {
         self.rest(cx, had_traffic || budget.ops() > 0)
     }
 
+    fn had_traffic(&mut self, now: Instant) {
+        self.last_traffic = now;
+        self.spin_until = Some(now + self.options.spin);
+    }
+
     /// Nothing to do: spin for a while if asked to, then arrange to be woken.
     fn rest(&mut self, cx: &mut Context<'_>, had_traffic: bool) -> Result<Poll<CloseReason>, CloseReason> {
         if had_traffic || !self.options.spin.is_zero() {
             let now = Instant::now();
             if had_traffic {
-                self.last_traffic = now;
-                self.spin_until = Some(now + self.options.spin);
+                self.had_traffic(now);
             }
             if self.spin_until.is_some_and(|until| now < until) {
                 yield_turn(cx);
@@ -216,7 +220,8 @@ impl Connection {
                 return Ok(Poll::Ready(CloseReason::Shutdown));
             }
         }
-        // The timer is moved when it fires, not with every message.
+        // The timer is moved when it fires, not with every message; so it also looks whether a burst since
+        // has left buffers that nobody needs.
         while self.idle.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
             let due = self.last_traffic + self.options.idle_timeout;
@@ -256,10 +261,12 @@ impl Connection {
             match self.reader.next(&mut self.input)? {
                 None => return Ok(Handled::All),
                 Some(Event::Message(message)) => {
-                    budget.spend(message.front.len() + message.data.len());
+                    let received = message.front.len() + message.data.len();
+                    let before = self.writer.pending().len();
                     dispatch.message(session, message, &mut self.writer)?;
+                    budget.spend(received + self.writer.pending().len().saturating_sub(before));
                     if self.pace.handled() {
-                        return Ok(Handled::Some);
+                        return Ok(Handled::Batch);
                     }
                 }
                 Some(Event::Keepalive(stamp)) => {
